@@ -50,13 +50,9 @@ def test_the_rest_of_a_page_stands(unforeseen: list[logging.LogRecord]) -> None:
 def test_a_demo_does_not_say_what_an_unforeseen_error_was(
     monkeypatch: pytest.MonkeyPatch, unforeseen: list[logging.LogRecord], tmp_path: Path
 ) -> None:
-    import streamlit as st
-
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
-    st.cache_resource.clear()
     app = AppTest.from_function(failing_parts).run()
-    st.cache_resource.clear()
     assert len(app.error) == 3
     assert not any(word in error.value for error in app.error for word in ("KeyError", "lines", "/srv"))
     assert app.error[0].value == "there is no file b.csv; put it back"

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from blindspot import policy
@@ -64,12 +63,10 @@ def test_a_visitor_s_turn_ends_with_its_time(monkeypatch: pytest.MonkeyPatch, se
     monkeypatch.setattr(policy, "DEMO", replace(policy.DEMO, work=WorkLimits(15.0, 2**30, turn=0.2)))
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    st.cache_resource.clear()
     for _ in range(turns.AT_ONCE + 1):
         app = AppTest.from_function(slow).run(timeout=60)
         assert "takes longer than 0 s" in app.markdown[0].value
         assert app.session_state.looks > 1
-    st.cache_resource.clear()
 
 
 def test_a_text_is_not_encoded_for_who_has_left_nor_waits_for_another(settings: Settings) -> None:

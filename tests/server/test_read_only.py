@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import httpx
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import serving
 from blindspot.doctor import readiness
@@ -20,6 +19,7 @@ from blindspot.runs import pipeline, requesting
 from blindspot.settings import READ_ONLY, ROOT, Settings
 from blindspot.store.repository import Repository
 from tests.support.commands import Command
+from tests.support.pages import OpenApp
 
 HOLD = """
 import sys, time
@@ -120,10 +120,8 @@ def test_a_store_that_is_replaced_is_read_anew(only_read: Settings, tmp_path: Pa
     assert repository.runs() == []
 
 
-def test_pages_say_that_nothing_can_be_run(only_read: Settings) -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.switch_page("pages/run.py").run()
-    assert not at.exception
+def test_pages_say_that_nothing_can_be_run(only_read: Settings, open_app: OpenApp) -> None:
+    at = open_app(only_read.cache, "run")
     assert [caption for caption in at.caption if "stored results" in caption.value]
     starts = [button for button in at.button if button.key == "run_all"]
     assert all(button.disabled for button in starts)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
 from blindspot.diagnostics.evalrank.figures.scores import SHOWN
@@ -37,6 +38,7 @@ AppTest._run = _run_whole  # type: ignore[method-assign]
 # Every run of a page reads the metadata of all installed packages for components, a fifth of a second each time. A
 # server reads them once, when it starts.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+get_logger("streamlit.runtime.caching.cache_data_api").setLevel("ERROR")  # it warns that no server runs
 
 
 def written(app: AppTest, *, raw: bool = True) -> str:
@@ -86,23 +88,32 @@ def switch_page(app: AppTest, stem: str) -> None:
         app.query_params[name] = value
 
 
+def forget() -> None:
+    """Empty what pages keep, the server's settings and store among it."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    """A test finds nothing that pages kept in the process's earlier tests: settings would be those of another test."""
+    forget()
+    yield
+    forget()
+
+
 @pytest.fixture
-def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
+def open_app(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """Open a page of the app on a cache folder, with query parameters."""
 
     def opened(cache: Path, page: str, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("BLINDSPOT_CACHE", str(cache))
         monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        forget()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT_SECONDS)
         switch_page(app, page)  # a cold link: no other page runs before
         for name, value in query.items():
             app.query_params[name] = value
         return app.run()
 
-    st.cache_resource.clear()  # what tests without this fixture left
-    st.cache_data.clear()
-    yield opened
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    return opened

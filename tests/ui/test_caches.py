@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import blindspot
@@ -269,13 +268,6 @@ def _with_run(path: Path) -> Repository:
     return repository
 
 
-@pytest.fixture(autouse=True)
-def _nothing_kept() -> Iterator[None]:
-    st.cache_data.clear()
-    yield
-    st.cache_data.clear()
-
-
 def test_every_class_that_is_hashed_has_its_examples(different: dict[type, list[Any]]) -> None:
     assert set(hashed()) == set(different) | REFUSED
     assert set(KINDS.values()) <= set(KEYS)
@@ -304,7 +296,6 @@ def _called(value: object) -> int:
 
 def test_a_file_that_changes_is_another_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
-    st.cache_resource.clear()
     source = SourceFile("source", "file.txt", "", 0, "")
     kept = cached(10)(_called)
     _CALLS.clear()
@@ -316,7 +307,6 @@ def test_a_file_that_changes_is_another_argument(tmp_path: Path, monkeypatch: py
     path.write_text("longer")
     assert kept(source) == 2
     assert kept(source) == 2
-    st.cache_resource.clear()
 
 
 @each("value", [np.zeros(2), pd.DataFrame({"a": [1]}), pd.Series([1]), (np.zeros(2),), {"a": [np.zeros(2)]}], ids=repr)

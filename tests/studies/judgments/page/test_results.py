@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets.published import pairs as loaders
@@ -32,10 +31,7 @@ def results_of(set_id: str, session: str = "") -> None:
 
 
 @pytest.fixture
-def store(open_app: OpenApp, environment: Settings) -> Judgments:
-    """``open_app`` clears what pages keep."""
-    st.cache_resource.clear()
-    st.cache_data.clear()
+def store(environment: Settings) -> Judgments:
     return Judgments.at(environment.store)
 
 
