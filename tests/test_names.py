@@ -85,6 +85,17 @@ def test_a_dataset_is_called_by_its_file() -> None:
     assert name_of_dataset("file:/cache/uploads/0123456789ab/pairs.jsonl") == "pairs"
 
 
+def test_a_file_is_known_by_its_name_in_an_address() -> None:
+    for reference, name in (
+        ("dir:/models/mine", "mine"),
+        ("file:/texts/my pairs.csv", "my_pairs"),
+        ("minilm", ""),
+        ("hf:org/name", ""),
+        ("minilm~center", ""),
+    ):
+        assert names.file_in_address(names.in_address(reference)) == name
+
+
 def test_an_address_has_no_path_and_tells_equal_names_apart() -> None:
     for reference in (
         "demo-pairs",

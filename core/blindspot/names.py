@@ -260,6 +260,12 @@ def in_address(reference: str) -> str:
     return f"{plain}~{digest[:_DIGITS]}{mark}{chain}"
 
 
+def file_in_address(value: str) -> str:
+    """The name of a file or folder as ``in_address`` writes it, without a transform; "" of anything else."""
+    match = re.fullmatch(rf"(.+)~[0-9a-f]{{{_DIGITS}}}", value)
+    return match[1] if match else ""
+
+
 def shortened(name: str, width: int = LONGEST) -> str:
     """A name of at most ``width`` characters, cut in the middle, since beginnings and ends distinguish names."""
     if len(name) <= width:

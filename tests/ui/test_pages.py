@@ -167,9 +167,9 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
 @pytest.mark.parametrize(
     ("page", "address", "named"),
     [
-        ("findings", {"on": "file:/gone/theirs.csv"}, "'theirs.csv'"),  # a menu
+        ("findings", {"on": "file:/gone/theirs.csv"}, "'theirs' (a dataset that was not added here)"),  # a menu
         ("overview", {"scores": "gone"}, "'gone'"),  # tabs
-        ("compare", {"a": "gone~none", "b": "minilm~none"}, "'gone'"),
+        ("compare", {"a": "gone~none", "b": "minilm~none"}, "'gone' (a model that was not added here)"),
         ("training", {"training": "gone"}, "'gone'"),  # no picker: nothing was trained
         ("evalrank", {"area": "everywhere"}, "'everywhere'"),  # a box for anything
         ("evalrank", {"ranks": "usual", "show": "lost", "item": "0"}, "'usual', 'lost'"),  # Streamlit's own bindings

@@ -5,8 +5,9 @@ from blindspot.ui.frame import how, how_computed, page, part
 from blindspot.ui.naming import use_names
 from blindspot.ui.navigation import navigate, set_up
 from blindspot.ui.options import options
-from blindspot.ui.pickers import Picks, known_datasets, note_dropped, pick_dataset, shared_pickers
+from blindspot.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from blindspot.ui.resources import jobs, repository, scheme, settings
+from blindspot.ui.stale_links import note_dropped
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.work import (
     being_computed,

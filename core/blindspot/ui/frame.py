@@ -21,8 +21,9 @@ from blindspot.ui.navigation import (
 )
 from blindspot.ui.options import begin_row
 from blindspot.ui.page_state import PageState, choose_part, link, shown_part
-from blindspot.ui.pickers import Picks, current_page, stale_link_notice
+from blindspot.ui.pickers import Picks, current_page
 from blindspot.ui.resources import is_back_with_uploads, shared_settings
+from blindspot.ui.stale_links import stale_link_notice
 from blindspot.ui.widgets.work import job_panel
 
 

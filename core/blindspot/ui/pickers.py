@@ -22,21 +22,16 @@ from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.default_models import default_models, place_of, usual_baseline
 from blindspot.runs.default_models import is_own as is_own_model
-from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunState
-from blindspot.texts import listed
 from blindspot.ui.boundary import redraw_page
-from blindspot.ui.markdown import as_text, from_address
-from blindspot.ui.navigation import PageEntry, entry_of, pickers_of, switch_to
+from blindspot.ui.navigation import PageEntry, entry_of, pickers_of
 from blindspot.ui.page_state import ABOUT, FOLLOWED, ITEM, VISIT, A, B, PageState, forget_of_page, shown_part
-from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
+from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import (
-    UNREAD,
     names_of_variants,
     now_chosen,
     one_named,
     option_in_address,
-    reads_chain,
     some_named,
 )
 from blindspot.ui.widgets.choices import one_of
@@ -86,11 +81,9 @@ _PICKED = "_picks"
 _BY_RULE = "_about_by_rule"  # the model that this session wrote into the address
 _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
-_STALE = "_stale_link"  # parameters of the address, with values that are not here
-_ASKED = "_address_at_first"
-_DROPPED = "_dropped_from_address"  # a page, and the same of what no widget of it took
-TO_RUN, _LEAVING = "_to_run", "_leaving_to_run"  # variants for the form of *Run*, and whether to go there
-_CUT = ("sentence", "lines")  # texts, which are taken in part where they are long
+STALE = "_stale_link"  # parameters of the address, with values that are not here
+ASKED = "_address_at_first"
+TO_RUN = "_to_run"  # variants for the form of *Run*
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _VISITED = "_visited"  # that page, and by picker what the link picked and what was picked before
 
@@ -179,7 +172,7 @@ def shared_pickers(page: str) -> Picks:
 
     The other pickers keep their values for the next page.
     """
-    st.session_state.setdefault(_ASKED, {name: st.query_params.get_all(name) for name in st.query_params})
+    st.session_state.setdefault(ASKED, {name: st.query_params.get_all(name) for name in st.query_params})
     drop_impossible_numbers()
     page = shown_part(page).stem
     wanted = frozenset() if _has_doors(page) else pickers_of(page)
@@ -187,7 +180,7 @@ def shared_pickers(page: str) -> Picks:
     _keep_over_change_of_page(page, wanted)
     _end_visit(page, wanted)
     if not wanted:
-        st.session_state.pop(_STALE, None)
+        st.session_state.pop(STALE, None)
         st.sidebar.caption("Nothing to pick on this page.")  # else the sidebar goes, and the page jumps
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
@@ -209,7 +202,7 @@ def shared_pickers(page: str) -> Picks:
 
 def _has_doors(page: str) -> bool:
     """Whether a page only leads into an empty store, where there is nothing to pick."""
-    is_asked = _STALE in st.session_state or any(picker in st.query_params for picker in Picker)  # of a link
+    is_asked = STALE in st.session_state or any(picker in st.query_params for picker in Picker)  # of a link
     return entry_of(page).stem in WITH_DOORS and not is_asked and visitor() is None and not repository().variants()
 
 
@@ -496,102 +489,12 @@ def _forget_pair() -> None:
             st.session_state[area] = ""
 
 
-def stale_link_notice() -> None:
-    """Name what a link asked for that is not here; Streamlit drops such values silently."""
-    if st.session_state.pop(_LEAVING, False):
-        switch_to("run")
-    page, dropped = st.session_state.get(_DROPPED, ("", ()))
-    absent = dict.fromkeys([*st.session_state.get(_STALE, ()), *(dropped if page == current_page() else ())])
-    if not absent:
-        return
-    runnable = {parameter: _to_run(*parameter) for parameter in absent}
-    to_run = list(dict.fromkeys(variant for variant in runnable.values() if variant))
-    missing = ", ".join(f"'{from_address(_called(*named))}'" for named, variant in runnable.items() if not variant)
-    instead = f"The dataset {as_text(title_of(Picks.current().dataset))} is picked instead"
-    sentences: list[str] = [
-        missing and f"This link names what is not here: {missing}",
-        f"Not run yet: {listed([as_text(variant.label) for variant in to_run])}" if to_run else "",
-        instead if any(name == Picker.DATASET for name, _ in absent) else "The rest is shown",
-    ]
-    text, buttons = st.columns([6, 1], vertical_alignment="center")
-    text.warning(". ".join(filter(None, sentences)) + ".", icon=":material/link_off:")
-    with buttons:
-        if to_run and not shared_settings().read_only:
-            label = "Run it" if len(to_run) == 1 else "Run them"
-            st.button(label, key="run_stale", type="primary", on_click=_ask_to_run, args=(to_run,))
-        st.button("Dismiss", key="dismiss_stale", on_click=_dismiss_stale)
-
-
-def _to_run(name: str, value: str) -> Variant | None:
-    """The variant that a parameter of the address means, if it has not been run but can be."""
-    asked = Variant.parse(value)
-    model = option_in_address(asked.encoder, known_references(settings(), repository()))
-    if name == Picker.DATASET or model is None:
-        return None
-    variant = Variant(model, asked.transform)
-    return None if variant in repository().variants() or not reads_chain(variant.transform) else variant
-
-
-def _ask_to_run(variants: Sequence[Variant]) -> None:
-    st.session_state[TO_RUN], st.session_state[_LEAVING] = variants, True
-    _dismiss_stale()
-
-
-def _dismiss_stale() -> None:
-    for key in (_STALE, _DROPPED):
-        st.session_state.pop(key, None)
-
-
-def note_dropped() -> None:
-    """Note what else the address asked for, when the session began, and no widget of the page could take.
-
-    To be called when a page is drawn. What the page has no widget for asks nothing of it.
-    """
-    asked: Mapping[str, Sequence[str]] = st.session_state.get(_ASKED, {})
-    st.session_state[_ASKED] = {}
-    named_elsewhere = {*Picker, ITEM, *_CUT}
-    dropped = [
-        (name, value)
-        for name, values in asked.items()
-        if name in st.session_state and name not in named_elsewhere
-        for value in values
-        if value and not _is_taken(name, value)
-    ]
-    if dropped:
-        st.session_state[_DROPPED] = current_page(), dropped
-        st.rerun()
-
-
-def _is_taken(name: str, value: str) -> bool:
-    """Whether a widget has what the address asked for; a default is not in the address."""
-    held = st.session_state[name]
-    if held is None or value in st.session_state.get(f"{UNREAD}{name}", ()):
-        return False
-    several = held if isinstance(held, list | tuple) else [held]
-    return value in st.query_params.get_all(name) or any(_means(value, picked) for picked in several)
-
-
-def _means(value: str, held: object) -> bool:
-    if isinstance(held, bool | str):
-        return value.casefold() == str(held).casefold() or option_in_address(value, [str(held)]) is not None
-    with suppress(ValueError):
-        return float(value) == held
-    return value == str(held)
-
-
-def _called(name: str, value: str) -> str:
-    """The name for something in an address that is not here: as models are called, of a path the last part."""
-    if name == Picker.DATASET:
-        return title_of(value)
-    return f"item {value}" if name == ITEM else Variant.parse(value).label
-
-
 def _note_stale_link(choices: Mapping[str, Sequence[str]]) -> None:
     address = st.query_params
     absent = [(name, v) for name, values in choices.items() for v in address.get_all(name) if _is_absent(v, values)]
     absent += [(ITEM, value) for value in address.get_all(ITEM) if not value.isdecimal()]
     if absent:
-        st.session_state[_STALE] = absent
+        st.session_state[STALE] = absent
 
 
 def _is_absent(value: str, options: Sequence[str]) -> bool:

@@ -75,7 +75,7 @@ def leave_out_unread(
     drawn.
 
     Streamlit gives a bound box what the address has at first, whatever code says: it is left out in the next run, which
-    ``pickers.note_dropped`` starts.
+    ``stale_links.note_dropped`` starts.
 
     Args:
         reads: whether a value can be read; by default, as a chain of transforms.

@@ -21,6 +21,7 @@ DEMO = (
     f"random vectors. No download. {PROMISE}"
 )
 TYPED_MODEL = "_model_typed_at_the_door"  # in the session: what *Models* checks next
+TO_ADD = "_model_to_add"  # in the session: what the field of *Models* shows next, unchecked
 _FIELD, _GONE = "door_model", "_door_opened"
 
 

@@ -18,7 +18,7 @@ from blindspot.ui.boundary import errors_shown, said_of
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import allowed, repository, scheme, settings
-from blindspot.ui.widgets.doors import TYPED_MODEL
+from blindspot.ui.widgets.doors import TO_ADD, TYPED_MODEL
 from blindspot.workspace.models import encoders
 
 BY_REFERENCE, BY_UPLOAD, BY_ADDRESS = "reference", "upload", "address"
@@ -64,6 +64,8 @@ def added() -> str:
 
 
 def _by_reference(library: Library, picks: Picks) -> None:
+    if named := st.session_state.pop(TO_ADD, ""):
+        st.session_state["reference"] = named
     if typed := st.session_state.pop(TYPED_MODEL, ""):
         st.session_state["reference"] = typed
         _want(BY_REFERENCE)

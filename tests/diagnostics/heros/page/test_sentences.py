@@ -177,8 +177,7 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
 def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, b="gone~none", sent_above="typo above synonym", item="99")
     said = written(app)
-    assert "This link names what is not here: 'gone', 'typo above synonym'." in said
-    assert "gone" in said
+    assert all(name in said for name in ("'gone'", "'typo above synonym'"))
     assert any("99" in line and f"0 to {len(ORIGINALS) - 1}" in line for line in said.splitlines())
 
 
