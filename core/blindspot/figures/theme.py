@@ -169,7 +169,8 @@ def apply_layout(figure: go.Figure, scheme: Scheme, *, height: int, variants: in
     """Common layout: transparent background, quiet grid, the legend on top or, with many variants, beside it."""
     on_top = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     beside = {"orientation": "v", "yanchor": "top", "y": 1.0, "xanchor": "left", "x": 1.01}
-    # Not by update_layout and update_xaxes: they take five times as long, a tenth of a page's script and more.
+    # Not by update_layout and update_xaxes: they take five times as long, a tenth of a page's script and more. An axis
+    # is set whole, since every part of its title would be an object to plotly.
     set_properties(
         figure.layout,
         height=height,
@@ -181,10 +182,17 @@ def apply_layout(figure: go.Figure, scheme: Scheme, *, height: int, variants: in
         hoverlabel={"namelength": -1},
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": _GRID[scheme], "activecolor": _INK[scheme]},
     )
+    quiet = {"color": _FAINT[scheme]}
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        set_properties(axis, automargin=True, gridcolor=_GRID[scheme], zeroline=False)
-        set_properties(axis, tickfont={"color": _FAINT[scheme]})
-        axis.title.font.color = _FAINT[scheme]
+        before = axis.to_plotly_json()
+        title = before.get("title", {})
+        figure.layout[axis.plotly_name] = before | {
+            "automargin": True,
+            "gridcolor": _GRID[scheme],
+            "zeroline": False,
+            "tickfont": before.get("tickfont", {}) | quiet,
+            "title": title | {"font": title.get("font", {}) | quiet},
+        }
     return figure
 
 

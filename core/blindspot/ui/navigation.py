@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -215,7 +216,13 @@ def _entry(page: DiagnosticPage) -> PageEntry:
 
 
 def pages() -> dict[str, list[Page]]:
-    """The pages for ``st.navigation``, by section.
+    """The pages for ``st.navigation``, by section: copies, since the page that is chosen is marked so."""
+    return {section: [copy(page) for page in pages_of_section] for section, pages_of_section in _pages().items()}
+
+
+@cache
+def _pages() -> dict[str, list[Page]]:
+    """The pages by section, made once: each looks for its file.
 
     Streamlit's default page has no address but the empty one. So the default is a hidden page that runs the first
     page's file, and every page in the navigation has its own address.
