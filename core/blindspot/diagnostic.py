@@ -510,6 +510,10 @@ class Diagnostic:
         """A sentence on what distorts a finished run's score; "" if nothing does."""
         return ""
 
+    def doubts(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[str]:  # noqa: ARG002 - as above
+        """A question for each dataset of finished runs whose answers all of them contradict; from stored rows alone."""
+        return ()
+
     @property
     def read_metrics(self) -> list[str] | None:
         """Names of the scores on Evidence; None if they depend on the data."""

@@ -76,7 +76,8 @@ def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Sett
     options = ("--transform", "none", "--transform", "center", "--metric", "cos", "--protocol", "definition", "--json")
     said = child(*DEMO, *options)
     assert said.code == 0, said.err
-    assert set(said.json) == {"runs"}
+    assert set(said.json) == {"runs", "doubts"}
+    assert said.json["doubts"] == []
     first, second = said.json["runs"]
     for run, transform in ((first, "none"), (second, "center")):
         assert set(run) == RUN_KEYS | MORE_RUN_KEYS

@@ -248,7 +248,8 @@ def gate(
         return untrained.why_run_is_easy(new._record, asked, value, new._place.settings, new._place.repository)
 
     side = sides.recorded(new._record, scores, new._place.settings)
-    return verdict.judge(old, side, scores, asked, max_drop, alpha, easy)
+    doubts = new._entry.doubts([new._record], new._place.repository)
+    return verdict.judge(old, side, scores, asked, max_drop, alpha, easy, doubts)
 
 
 def record(

@@ -88,10 +88,11 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what decided the scores and may surprise, as ``run`` prints: what was assumed about own data and
-        about the model, declared prompts and similarities that were not applied, texts that were cut, and what scores
-        on the dataset do not say."""
+        about the model, declared prompts and similarities that were not applied, texts that were cut, data that seem to
+        run the other way, and what scores on the dataset do not say."""
+        doubts = self._entry.doubts([self._record], self._place.repository)
         readings = manifests.reading_notes([self._record])
-        return (*readings, *manifests.notes([self._record]), *limits_of([self.dataset]))
+        return (*readings, *manifests.notes([self._record]), *doubts, *limits_of([self.dataset]))
 
     def __float__(self) -> float:
         """The headline score."""

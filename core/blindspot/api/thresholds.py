@@ -79,7 +79,7 @@ def threshold(run: Run, *, precision: float = PRECISION, cut: float | None = Non
         None if point is None or point.precision is None else _score(point.precision),
         None if point is None else _score(point.recall),
         None if choice.held_out is None else _score(choice.held_out),
-        in_words(choice).replace("**", ""),
+        " ".join(filter(None, [in_words(choice).replace("**", ""), view.doubt])),
         MappingProxyType(view.as_json()),
         MappingProxyType(view.calibrations),
     )

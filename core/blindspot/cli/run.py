@@ -68,11 +68,14 @@ def run(
     output.warn(manifests.notes(o.record for o in outcomes))
     warnings = (find_diagnostic(diagnostic).warning(o.record, settings, repository) for o in outcomes)
     output.warn(warning for warning in warnings if warning)
+    doubts = find_diagnostic(diagnostic).doubts([o.record for o in outcomes], repository)
+    output.warn(doubts)
     output.warn_of_changes((request.variant.encoder for request in requests), settings)
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
         output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
     if as_json:
-        output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
+        runs = [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]
+        output.print_json({"runs": runs, "doubts": list(doubts)})
         return
     output.use_names(settings, repository)
     headline = [

@@ -224,12 +224,13 @@ def best_of_each(
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """Every tested score of two runs over the same content, the headline first."""
+    """Every tested score of two runs over the same content, the headline first, and doubts (``Diagnostic.doubts``)."""
 
     entry: Diagnostic
     a: RunRecord
     b: RunRecord
     tests: tuple[PairedTest, ...]
+    doubts: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -251,7 +252,7 @@ class TwoRuns:
 
     @property
     def said(self) -> tuple[str, ...]:
-        return in_words(self.tests, *self.names)
+        return (*in_words(self.tests, *self.names), *self.doubts)
 
     @property
     def fields(self) -> list[dict[str, Any]]:
@@ -283,7 +284,7 @@ def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *,
     (tests,) = paired_tests(entry, [(first, second)], repository, FILTERED if filtered else "", every=True)
     if filtered and tests[0].family != FILTERED:
         raise InputError(f"{entry.id} has no filtered ranks", expected="--ranks only with runs of evalrank")
-    return TwoRuns(entry, first, second, tests)
+    return TwoRuns(entry, first, second, tests, tuple(entry.doubts((first, second), repository)))
 
 
 def fields(test: PairedTest) -> dict[str, Any]:

@@ -172,6 +172,27 @@ def test_too_few_pairs_have_nothing_tested() -> None:
     assert not [one for one in evidence(store.material()) if one.p is not None]
 
 
+def test_reversed_scores_are_one_question_and_no_other_finding() -> None:
+    """Distances called scores: all that takes them at their word would be misleading."""
+    rng = np.random.default_rng(11)
+    store, _ = made_up(rng, {})
+    shared = rng.integers(0, 5, N)
+    second = [
+        f"{' '.join(text.split()[:n])} else {i}"
+        for i, (text, n) in enumerate(zip(store.about["first"], shared, strict=True))
+    ]
+
+    def kinds(sign: float, *, other: Float64 | None = None) -> list[str]:
+        found = MadeUp(ENTRY, store.about.assign(gold=sign * shared + rng.normal(scale=0.1, size=N), second=second))
+        add(found, "model", shared + rng.normal(size=N))
+        add(found, "other", shared + rng.normal(size=N) if other is None else other)
+        return [one.kind for one in shown(found, evidence)]
+
+    assert kinds(-1.0) == ["scores-reversed"]
+    assert set(kinds(1.0)) == {"worse-than-words"}
+    assert "order-of-people" in kinds(-1.0, other=rng.normal(size=N)), "one model does not contradict them"
+
+
 @pytest.mark.slow
 def test_false_blind_spots_are_rare() -> None:
     """Models as good as the baselines, better than asked, and blind to nothing; texts are shared by pairs."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +26,6 @@ from blindspot.numerics.statistics.correlations import KINDS, correlations, infl
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence, correlation
-from blindspot.numerics.words_alone import Words
 from blindspot.types import Float64
 
 ENDS = np.arange(4), 4 + np.arange(4)
@@ -129,21 +130,31 @@ def test_a_view_has_models_words_and_the_order() -> None:
 
 
 def test_scores_are_reversed_where_all_models_and_the_words_are_below_0() -> None:
-    def seen(model: tuple[float, float] | None, other: tuple[float, float], words: tuple[float, float]) -> bool:
-        def whole(ends: tuple[float, float] | None) -> tuple[view.Row]:
-            sure = (
-                {} if ends is None else {"spearman": Estimate(sum(ends) / 2, Interval(*ends), "", Unit.PAIRS, 9, 9.0)}
-            )
-            return (view.Row(ALL, 9, sure),)
+    rng = np.random.default_rng(5)
+    shared = rng.integers(0, 6, 60)  # words of the five of a pair
+    follows, does_not = shared + rng.normal(size=60), rng.normal(size=60)
+    firsts = [f"a{i} b{i} c{i} d{i} e{i}" for i in range(60)]
 
-        runs = {"x": whole(model), "y": whole(other)}
-        return view.ScoresView(runs, {Words.BAG: whole(words)}, {}, "").are_reversed()
+    def sharing(counts: Sequence[int]) -> list[str]:
+        others = [f"v{i} w{i} x{i} y{i} z{i}" for i in range(60)]
+        both = zip(firsts, others, counts, strict=True)
+        return [" ".join([*first.split()[:n], *other.split()[n:]]) for first, other, n in both]
 
-    below, around = (-0.8, -0.6), (-0.2, 0.1)
-    assert seen(below, below, below)
-    assert not seen(below, around, below)
-    assert not seen(below, below, around)
-    assert not seen(None, below, below)
+    def reversed_by(
+        *models: Float64, sign: float = -1, counts: Sequence[int] = shared.tolist(), dataset: str = "file:mine.csv"
+    ) -> bool:
+        table = table_of((sign * shared).tolist(), *(model.tolist() for model in models))
+        table.frame["first"], table.frame["second"] = firsts, sharing(counts)
+        return view.are_reversed(dataset, table)
+
+    assert reversed_by(follows)
+    assert reversed_by(follows, follows**3)
+    assert not reversed_by(follows, sign=1)
+    assert not reversed_by(follows, does_not), "its interval contains 0"
+    assert not reversed_by(follows, counts=rng.permutation(shared).tolist()), "words say nothing"
+    assert reversed_by(follows, counts=[0] * 60), "there are no shared words"
+    assert not reversed_by(follows, np.zeros(60)), "undefined"
+    assert not reversed_by(follows, dataset="demo-scored"), "known which way it runs"
 
 
 # --- residuals

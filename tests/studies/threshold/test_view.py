@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from blindspot.diagnostics.similarity.view import TURN
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.thresholds.curves import Point, Wished
 from blindspot.studies.threshold.pairs import Measured
-from blindspot.studies.threshold.view import OfGroup, carried_as_json, instead, moves, threshold_view
+from blindspot.studies.threshold.sampling import HARD, SAME
+from blindspot.studies.threshold.view import (
+    TURN_LABELS,
+    OfGroup,
+    carried_as_json,
+    doubt,
+    instead,
+    moves,
+    threshold_view,
+)
+from blindspot.types import Float64
 from blindspot.variants import Variant
 from tests.support.tables import each
 
@@ -47,6 +58,42 @@ def test_the_threshold_is_the_lowest_similarity_of_same_pairs_where_a_model_tell
     assert (carried["encoder"], carried["transform"]) == ("b", "center")
     assert carried["recall"]["value"] < 0.1
     assert carried["called_by_first_only"] == carried["called_by_second_only"]
+
+
+def test_what_models_and_words_contradict_is_asked_about() -> None:
+    """Duplicates called 0; pairs that share words are alike."""
+    n, rng = 2 * EACH, np.random.default_rng(3)
+    alike = np.repeat([False, True], EACH)
+    firsts = tuple(f"a{i} b{i} c{i} {'d e f' * (i % 3)}" for i in range(n))
+    seconds = tuple(
+        f"{text} end{i}" if is_alike else f"x{i} y{i}"
+        for i, (text, is_alike) in enumerate(zip(firsts, alike, strict=True))
+    )
+    follows, noise = alike + rng.normal(size=n), rng.normal(size=n)
+
+    def doubt_of(similarity: Float64, labels: tuple[str, str] | None, scores: Float64 | None = None) -> str:
+        cells = tuple(np.where(alike, *labels)) if labels else None
+        measured = Measured(
+            "file:mine.csv",
+            np.arange(n),
+            firsts,
+            seconds,
+            {A: follows, B: similarity},
+            scores,
+            cells,
+            ("",) * n,
+            (),
+            0,
+            "",
+        )
+        return doubt(measured, measured.usual_rule())
+
+    assert TURN_LABELS in doubt_of(follows, ("0", "1"))
+    assert TURN in doubt_of(follows, None, 1.0 - alike)
+    assert not doubt_of(follows, ("1", "0"))
+    assert not doubt_of(follows, None, 1.0 * alike)
+    assert not doubt_of(noise, ("0", "1")), "a model does not contradict them"
+    assert not doubt_of(follows, (HARD, SAME)), "sampled: known which are the same"
 
 
 def estimate(value: float, low: float | None = None, high: float | None = None) -> Estimate:

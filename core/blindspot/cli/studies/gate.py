@@ -22,6 +22,7 @@ from blindspot.cli.options import (
 )
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DatasetRef
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
 from blindspot.numerics.statistics.tolerance import TOLERATED
@@ -105,7 +106,8 @@ def gate(
             return untrained.why_run_is_easy(new, asked, value, settings, repository, output.progress)
 
         side = sides.recorded(new, scores, settings)
-        decision = verdict.judge(recorded, side, scores, asked, max_drop, alpha, easy)
+        doubts = find_diagnostic(new.plan.diagnostic).doubts([new], repository)
+        decision = verdict.judge(recorded, side, scores, asked, max_drop, alpha, easy, doubts)
         if junit:
             written.write(junit, written.as_junit(decision, undecided_fails=undecided is Undecided.FAILS))
         if markdown:

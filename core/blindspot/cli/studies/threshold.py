@@ -57,6 +57,7 @@ def threshold(
     measured = _measured(dataset_named(dataset), variants, metric, settings, repository)
     shown = threshold_view(measured, variants[0], measured.rule_of(cut, same), metric.value, precision)
     over = shown.carried_to(variants[1]) if len(variants) > 1 else None
+    output.warn(filter(None, [shown.doubt]))
     if as_json:
         output.print_json(shown.as_json() | ({"also": carried_as_json(variants[1], over)} if over else {}))
         return

@@ -220,5 +220,10 @@ file, the mean vector for unknown words. Only these scores are comparable with t
 
         return evidence(material)
 
+    def doubts(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[str]:
+        from blindspot.diagnostics.similarity.view import doubts
+
+        return doubts(runs, repository)
+
 
 ENTRY = SimilarityOfPairs()

@@ -15,6 +15,7 @@ import pandas as pd
 from blindspot.diagnostics.similarity import words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY
 from blindspot.diagnostics.similarity.pairs import SIDE_COLUMNS, ScoredTable
+from blindspot.diagnostics.similarity.view import are_reversed
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.against import change_against, correlation_against, difference_influence
 from blindspot.numerics.statistics.association import spearman
@@ -28,7 +29,7 @@ from blindspot.numerics.words_alone import Words
 from blindspot.runs.default_models import KNOW_NO_MEANING
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, for_choice
-from blindspot.runs.findings.evidence import Evidence, Fact
+from blindspot.runs.findings.evidence import REVERSED_SCORES, Evidence, Fact
 from blindspot.runs.findings.parts import Rows, Together, low_coverage, one_way, rows_of, together
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
@@ -138,6 +139,9 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
         table = ScoredTable(rows.about[here].reset_index(names="item_no")[SIDE_COLUMNS], {})
         return table, words_alone.of_table(table)
 
+    if reversal := _reversed(group.runs, rows, similarity):
+        yield reversal  # and nothing else: all other evidence takes the scores at their word
+        return
     negated = _negated(rows.about)
     best = dict(_compared(group, rows, similarity, pairs, moved))
     by_words = {
@@ -178,6 +182,18 @@ def _of_dataset(group: Together, rows: Rows) -> Iterator[Evidence]:
             yield from _against_baseline(pairs(run, here), pairs(rival.best, here), rival, compared)
         if words := by_words.get(run.run_id):
             yield from words.evidence(run, compared)
+
+
+def _reversed(runs: Sequence[RunRecord], rows: Rows, similarity: Mapping[str, Float64]) -> Evidence | None:
+    here = np.logical_and.reduce([rows.has(run.run_id) for run in runs])
+    table = ScoredTable(
+        rows.about[here].reset_index(names="item_no")[SIDE_COLUMNS],
+        {run.run_id: similarity[run.run_id][here] for run in runs},
+    )
+    if not are_reversed(runs[0].plan.dataset, table):
+        return None
+    highest = max(spearman(values, table.gold).value for values in table.similarity.values())
+    return Evidence(REVERSED_SCORES, tuple(runs), highest, table.dependence.units, facts={"pairs": len(table.gold)})
 
 
 def _compared(

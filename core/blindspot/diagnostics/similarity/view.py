@@ -11,17 +11,22 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.similarity import words_alone
-from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.pairs import ScoredTable, scored_table
 from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.correlations import KINDS, correlations, influences, spearman_influences
+from blindspot.numerics.statistics.correlations import KINDS, correlations, influences, spearman, spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation
 from blindspot.numerics.words_alone import Words
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64
 
 ALL, MEAN = "all pairs", "weighted mean"
+NEARLY_PERFECT = 0.9  # rho; eight independent pairs reach it by chance once in 400 times
 
 
 @dataclass(frozen=True)
@@ -128,12 +133,6 @@ class ScoresView:
         ends = {run_id: estimate.interval for run_id, estimate in rho.items() if estimate and estimate.interval}
         return [run_id for run_id, interval in ends.items() if interval.low <= 0 <= interval.high]
 
-    def are_reversed(self) -> bool:
-        """Whether Spearman's rho of every run and of shared words is shown to be below 0: then low scores probably mean
-        that two texts are alike."""
-        wholes = [rows[0].estimates.get("spearman") for rows in (*self.runs.values(), *self.words.values())]
-        return all(rho is not None and rho.interval is not None and rho.interval.high < 0 for rho in wholes)
-
     def order(self) -> tuple[list[str], Float64, Float64]:
         """The runs that have correlations, their values ``[r, 3]``, and their places by each ``[r, 3]``."""
         estimates = {run_id: whole.estimates for run_id, (whole, *_) in self.runs.items() if whole.estimates}
@@ -167,6 +166,47 @@ def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresVi
         alone,
         f"No intervals: {dependence.refusal}." if dependence.refusal else bars,
     )
+
+
+CONTRADICTED = "and shared words, where there are any, order these pairs the other way round"
+REVERSED = f"Every model, {CONTRADICTED}"
+TURN = (
+    "If a low score means alike here, as a distance does, add a column with the scores turned round, such as minus the "
+    "score, and choose it as the score."
+)
+
+
+def are_reversed(dataset: str, table: ScoredTable) -> bool:
+    """Whether Spearman's rho of every run and of shared words is shown to be below 0, so that low scores probably mean
+    that two texts are alike. Never of the catalog's datasets, whose scores are read as published."""
+    if catalogued(dataset):
+        return False
+    gold, dependence = table.gold, table.dependence
+
+    def is_below(similarity: Float64) -> bool:
+        rho = spearman(similarity, gold)
+        if not rho < 0:  # NaN, too
+            return False
+        interval = correlation(rho, spearman_influences(similarity, gold), dependence).interval
+        if interval is None:  # a nearly perfect order has none: too few pairs tell of its error
+            return rho <= -NEARLY_PERFECT and not dependence.refusal
+        return interval.high < 0
+
+    # Words last: they are counted only if all runs leave the question open.
+    return all(map(is_below, table.similarity.values())) and all(map(is_below, words_alone.of_table(table).values()))
+
+
+def doubts(runs: Sequence[RunRecord], repository: Repository) -> list[str]:
+    """See ``Diagnostic.doubts``; runs over the same pairs with the same parameters are judged together."""
+    together: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in runs:
+        if not catalogued(run.plan.dataset):
+            together.setdefault((run.plan.dataset_digest, str(run.plan.params)), []).append(run)
+    return [
+        f"{title_of(alike[0].plan.dataset)}: {REVERSED[0].lower()}{REVERSED[1:]}. {TURN}"
+        for alike in together.values()
+        if are_reversed(alike[0].plan.dataset, scored_table(ENTRY, [run.run_id for run in alike], repository))
+    ]
 
 
 @dataclass(frozen=True)

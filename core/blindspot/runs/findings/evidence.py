@@ -15,6 +15,7 @@ from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example
 from blindspot.store.records import RunRecord
 from blindspot.variants import Variant
 
+REVERSED_SCORES = "scores-reversed"  # all other evidence on such a dataset would take its scores at their word
 Fact: TypeAlias = "Measured | float | str | Variant | Sequence[str] | Sequence[float] | Sequence[Mapping[str, Fact]]"
 
 

@@ -8,7 +8,7 @@ verdict is at most 5%.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
@@ -36,12 +36,14 @@ class Row:
     Attributes:
         difference: of the headline; its verdict is corrected for the diagnostic's main scores, and the same everywhere.
         p_of_all: after Holm over the rows of the comparison; None without a test.
+        doubt: a question about the data (``Diagnostic.doubts``); "" for none.
     """
 
     a: RunRecord
     b: RunRecord
     difference: PairedTest
     p_of_all: float | None
+    doubt: str = ""
 
     @property
     def entry(self) -> Diagnostic:
@@ -54,7 +56,7 @@ class Row:
     @property
     def turned(self) -> Row:
         """The same row with A and B exchanged."""
-        return Row(self.b, self.a, self.difference.turned, self.p_of_all)
+        return Row(self.b, self.a, self.difference.turned, self.p_of_all, self.doubt)
 
     @property
     def decides(self) -> bool:
@@ -164,7 +166,7 @@ def compare(a: Variant, b: Variant, repository: Repository, picked: Mapping[str,
     """
     check_two(a, b, repository)
     candidates = _candidates((a, b), repository, picked)
-    rows = rows_of(_tested(candidates, [(a, b)], repository))
+    rows = _with_doubts(rows_of(_tested(candidates, [(a, b)], repository)), repository)
     return Comparison(a, b, tuple(rows), _missing(candidates, a, b))
 
 
@@ -182,7 +184,7 @@ def compare_all(
     for pair in pairs:
         check_two(*pair, repository)
     candidates = _candidates(variants, repository, picked)
-    rows = rows_of(_tested(candidates, pairs, repository))
+    rows = _with_doubts(rows_of(_tested(candidates, pairs, repository)), repository)
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}
     for row in rows:
         by_pair[row.a.plan.variant, row.b.plan.variant].append(row)
@@ -274,6 +276,10 @@ def rows_of(tested: Sequence[tuple[RunRecord, RunRecord, PairedTest]]) -> list[R
     return [Row(a, b, test, of_all) for (a, b, test), of_all in zip(tested, p, strict=True)]
 
 
+def _with_doubts(rows: Sequence[Row], repository: Repository) -> list[Row]:
+    return [replace(row, doubt=" ".join(row.entry.doubts([row.a, row.b], repository))) for row in rows]
+
+
 def _missing(every_candidate: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
     out = []
     for candidates in every_candidate:
@@ -355,9 +361,10 @@ def legend(rows: Sequence[Row]) -> list[str]:
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each row that is not tested, or whose verdict needs a reason beside interval and items."""
+    """Doubts, and a sentence for each row that is not tested, or whose verdict needs a reason beside interval and
+    items."""
     told = [(row, row.difference) for row in rows]
-    return [
+    return [row.doubt for row in rows if row.doubt] + [
         f"{_name(row)}: {test.despite or f'not tested: {test.refusal}'}."
         for row, test in told
         if test.despite or test.verdict is Verdict.UNTESTED

@@ -101,4 +101,5 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "decides": row.decides,
         "p_of_all": row.p_of_all,
         "holds_among_all": row.holds,
+        "doubt": row.doubt or None,
     }

@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.comparison import ends
 from blindspot.runs.default_models import KNOW_NO_MEANING, default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
+from blindspot.runs.findings.evidence import REVERSED_SCORES
 from blindspot.runs.same_items import widest_covered
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
@@ -175,7 +176,9 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
         return wording.findings(languages.of_pool(runs.chosen, repository, settings))
     material = Material(runs.chosen, runs.baselines, repository, settings)
     findings = wording.findings(runs.entry.evidence(material))
-    return [*findings, *wording.findings(among.evidence(runs.entry, runs.chosen, repository))]
+    doubted = {finding.dataset for finding in findings if finding.kind == REVERSED_SCORES}
+    compared = [run for run in runs.chosen if run.plan.dataset not in doubted]
+    return [*findings, *wording.findings(among.evidence(runs.entry, compared, repository))]
 
 
 def collect(

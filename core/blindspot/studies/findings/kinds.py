@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from blindspot.diagnostic import Picker
 from blindspot.diagnostics.retrieval.long_texts.definition import TEST
+from blindspot.diagnostics.similarity.view import CONTRADICTED, TURN
 from blindspot.numerics.statistics.pairs import ALLOWING
-from blindspot.runs.findings.evidence import Evidence
+from blindspot.runs.findings.evidence import REVERSED_SCORES, Evidence
 from blindspot.runs.findings.rule import Rule
 
 STORE = "store"  # in place of a diagnostic
@@ -301,6 +302,14 @@ OF_SCORES = against_baseline(
     SCORES,
 )
 SIMILARITY: dict[str, Kind] = {
+    REVERSED_SCORES: Kind(
+        Rule.FACT,
+        f"{{models}}, {CONTRADICTED}: Spearman's ρ is {{value:.3f}} or lower over {{pairs:count pair}}. {TURN} If it "
+        "does not, this is a blind spot.",
+        "the 95% interval of each ρ is below 0",
+        size,
+        SCORES,
+    ),
     "order-of-people": Kind(
         Rule.GRADED,
         "{A} {weak:?hardly agrees|agrees} with human scores: Spearman's ρ is {value:.3f}{value:ci .3f} over "

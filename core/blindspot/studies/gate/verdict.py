@@ -59,6 +59,7 @@ class Verdict:
         items: number of items; ``independent``: in words, what is independent among them.
         worse: items that got worse, the largest loss first, at most ``SHOWN``; ``losses`` and ``gains`` count all.
         form: a sentence on how the golden set differs from the baseline's without changing a score; "" if it does not.
+        doubts: questions about the golden set (``Diagnostic.doubts``).
     """
 
     score: str
@@ -75,6 +76,7 @@ class Verdict:
     form: str = ""
     is_same: bool = False
     easy: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -114,6 +116,7 @@ class Verdict:
                 measured,
                 "Both models give the same vectors, or the same ranking.",
                 *([self.form] if self.form else []),
+                *self.doubts,
             )
         bounds = f"With {percent(least)} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
         is_undecided = self.outcome is Outcome.UNDECIDED
@@ -129,10 +132,10 @@ class Verdict:
             out.append(f"The golden set is too easy to say that the new model is no worse: {self.easy}. {EASY_REMEDY}")
         elif not is_undecided and d.decision is Decision.UNDECIDED:
             out.append("Every item has the same score with both, which passes, whatever the size of the set.")
-        return (*out, f"From {self.independent}.", *([self.form] if self.form else []))
+        return (*out, f"From {self.independent}.", *([self.form] if self.form else []), *self.doubts)
 
     def as_json(self) -> dict[str, Any]:
-        named = ("outcome", "score", "items", "independent", "losses", "gains", "easy")
+        named = ("outcome", "score", "items", "independent", "losses", "gains", "easy", "doubts")
         return {name: getattr(self, name) for name in named} | {
             "old": {"model": self.old_name, "value": self.old},
             "new": {"model": self.new_name, "value": self.new},
@@ -181,6 +184,7 @@ def judge(
     tolerance: float,
     alpha: float,
     easy: Callable[[float], str] = lambda _: "",
+    doubts: Sequence[str] = (),
 ) -> Verdict:
     """The new model against the old one.
 
@@ -190,6 +194,7 @@ def judge(
         tolerance: the largest drop that is accepted, 0 or more.
         alpha: probability of a false alarm, over 0 and under 0.5.
         easy: returns, for the old model's score, why a pass would say little, or "". Called only if that can matter.
+        doubts: of the golden set.
 
     Raises:
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
@@ -227,6 +232,7 @@ def judge(
         tuple(worse),
         form,
         is_same,
+        doubts=tuple(doubts),
     )
     if is_same or verdict.outcome is Outcome.FAILED:
         return verdict

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.similarity.pairs import scored_table
+from blindspot.diagnostics.similarity.pairs import SIDE_COLUMNS, ScoredTable, scored_table
+from blindspot.diagnostics.similarity.view import are_reversed
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.statistics.correlations import DECIMALS
@@ -99,6 +101,16 @@ class Measured:
             return np.asarray(self.scores >= rule.cut)
         wanted = SAME if self.is_sampled else rule.label
         return np.array([label == wanted for label in self.labels or ()], dtype=np.bool_)
+
+    def are_reversed(self, rule: Rule) -> bool:
+        """Whether all models and shared words contradict what is the same; see ``similarity.view.are_reversed``."""
+        if self.is_sampled:
+            return False
+        gold = self.same(rule).astype(np.float64) if self.scores is None else self.scores
+        cells = (self.numbers, self.domains, gold, self.firsts, self.seconds)
+        frame = pd.DataFrame(dict(zip(SIDE_COLUMNS, cells, strict=True)))
+        table = ScoredTable(frame, {str(variant): values for variant, values in self.similarity.items()})
+        return are_reversed(self.dataset, table)
 
     def labeled(self, variant: Variant, rule: Rule) -> LabeledPairs:
         """The pairs of one model; raises ``InputError`` if they allow no threshold."""

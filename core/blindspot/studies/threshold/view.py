@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from blindspot.diagnostics.similarity.view import REVERSED, TURN
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
@@ -22,6 +24,7 @@ from blindspot.variants import Variant
 
 PRECISION = 0.95  # that is wished before the reader chooses
 VERSION = 1  # of the exported file
+TURN_LABELS = "If another label says that two texts are the same, choose that one, or swap the labels in the file."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,10 @@ class ThresholdView:
             return None
         return carried(self.measured, self.variant, other, self.rule, self.found.point.threshold)
 
+    @cached_property
+    def doubt(self) -> str:
+        return doubt(self.measured, self.rule)
+
     def as_json(self) -> dict[str, Any]:
         """The threshold and both calibrations for a program; no texts are in it."""
         measured, wished_point, same = self.measured, self.found, self.measured.same(self.rule)
@@ -57,6 +64,7 @@ class ThresholdView:
             "similarity": self.metric,
             "dataset": measured.dataset,
             "same_is": self.rule.in_words,
+            "doubts": [self.doubt] if self.doubt else [],
             "pairs": len(measured),
             "pairs_same": int(same.sum()),
             "pairs_left_out": measured.left_out,
@@ -72,6 +80,13 @@ class ThresholdView:
             "highest_precision": _point_fields(wished_point.best),
             "calibration": {name: _calibration_fields(calibration) for name, calibration in self.calibrations.items()},
         }
+
+
+def doubt(measured: Measured, rule: Rule) -> str:
+    """A question where all that is known contradicts what is the same; else ""."""
+    if not measured.are_reversed(rule):
+        return ""
+    return f"{REVERSED}. {TURN if measured.scores is not None else TURN_LABELS}"
 
 
 def answer(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:

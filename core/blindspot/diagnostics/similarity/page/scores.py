@@ -12,7 +12,18 @@ from blindspot.diagnostics.similarity import figures, words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from blindspot.diagnostics.similarity.pairs import ScoredTable
-from blindspot.diagnostics.similarity.view import ALL, MEAN, Disagreement, Row, ScoresView, disagreements, scores_view
+from blindspot.diagnostics.similarity.view import (
+    ALL,
+    MEAN,
+    REVERSED,
+    TURN,
+    Disagreement,
+    Row,
+    ScoresView,
+    are_reversed,
+    disagreements,
+    scores_view,
+)
 from blindspot.figures import grids
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Style, of_no_model
@@ -31,10 +42,6 @@ from blindspot.variants import Variant
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"
 SCALE = "ρ is 1 where a model sorts the pairs as people do, and 0 where its order has nothing to do with theirs."
-REVERSED = (
-    "Every model, and the words alone, order these pairs the other way round. If a low score means alike here, add a "
-    "column with the scores turned round, such as minus the score, and choose it on *Data*."
-)
 GROUPS_HELP = "The sets of the dataset, or another of its columns. A pair without a value counts as (empty)."
 GROUPS_CAPTION = (
     f"**{ALL}**: one correlation over the pairs of every group together. **{MEAN}**: the mean of the groups' "
@@ -83,8 +90,7 @@ def show(shown: SimilarityView) -> None:
 def show_headline(shown: SimilarityView) -> None:
     """A model's Spearman with its interval, and how the other models differ from it."""
     runs = headline.subject_first(shown.runs, shown.picks)
-    view = _view(shown.table)
-    estimate = view.runs[runs[0].run_id][0].estimates.get("spearman")
+    estimate = _view(shown.table).runs[runs[0].run_id][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
     interval, gold = headline.sure(estimate, ".3f"), shown.table.gold
@@ -95,8 +101,8 @@ def show_headline(shown: SimilarityView) -> None:
     )
     text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{text} {SCALE}")
-    if view.are_reversed():
-        st.warning(REVERSED, icon=":material/swap_vert:")
+    if _are_reversed(shown.picks.dataset, shown.table):
+        st.warning(f"{REVERSED}. {TURN}", icon=":material/swap_vert:")
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))
@@ -115,6 +121,11 @@ def _by_variant(shown: SimilarityView, view: ScoresView) -> Rows:
     """The rows of the models and of shared words."""
     of_words = {VARIANTS[words]: rows for words, rows in view.words.items()}
     return {run.plan.variant: view.runs[run.run_id] for run in shown.runs} | of_words
+
+
+@cached(16, "Computing intervals …", keys=BY_RUNS)
+def _are_reversed(dataset: str, table: ScoredTable) -> bool:
+    return are_reversed(dataset, table)
 
 
 @cached(64, "Comparing with words …", keys=BY_RUNS)

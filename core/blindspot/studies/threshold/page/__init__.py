@@ -77,6 +77,8 @@ def _answer(chosen_source: Source) -> None:
         )
         rule = _rule(measured)
         container = st.container()
+    if doubt := views.doubt(measured, rule):
+        st.warning(doubt, icon=":material/swap_vert:")
     try:
         wished = views.answered(measured, chosen_source.a, rule, float(precision))
     except InputError as error:  # too few pairs, or all of one kind

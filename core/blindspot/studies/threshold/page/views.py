@@ -45,6 +45,11 @@ def answered(measured: Measured, variant: Variant, rule: Rule, precision: float)
     return view.answer(measured, variant, rule, precision)
 
 
+@cached(32, "Computing intervals …", keys=BY_DIGEST, shared=True)
+def doubt(measured: Measured, rule: Rule) -> str:
+    return view.doubt(measured, rule)
+
+
 @cached(16, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
 def drawn(measured: Measured, variant: Variant, rule: Rule) -> tuple[Point, ...]:
     return view.curve(measured, variant, rule)
