@@ -200,7 +200,8 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
                 "symbol": style.symbol,
                 "size": [15 if size == line.full else 9 for size in line.sizes],
             },
-            hovertemplate=f"%{{x}} dimensions: %{{y:{SCORE}}}<extra>%{{fullData.name}}</extra>",
+            customdata=[number(value, SCORE) for value in line.scores],
+            hovertemplate="%{x} dimensions: %{customdata}<extra>%{fullData.name}</extra>",
         )
     written = written_ticks([math.log(size) for size in sizes], LEAST_APART)
     ticks = [str(size) if is_written else "" for size, is_written in zip(sizes, written, strict=True)]

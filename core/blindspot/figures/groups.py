@@ -15,7 +15,7 @@ from blindspot.figures.theme import Scheme, Style, apply_layout
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import SCORE, ci_in_words
+from blindspot.numerics.statistics.written import SCORE, ci_in_words, number
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 420
@@ -48,8 +48,8 @@ def group_lines(
     highest = max((float(rows[f"{measure}_high"].max()) for rows in scores.values()), default=1.0)
     for column, (side, of_axis) in enumerate(axis.items(), 1):
         tables = {variant: rows[rows["side"] == side] for variant, rows in scores.items()}
-        for number, (variant, rows) in enumerate(tables.items()):
-            offset = SPREAD * ((number + 0.5) / len(tables) - 0.5)
+        for place, (variant, rows) in enumerate(tables.items()):
+            offset = SPREAD * ((place + 0.5) / len(tables) - 0.5)
             figure.add_scatter(
                 **_points(rows, measure, title, unit, offset, styles[variant], joined=joined),
                 name=variant.label,
@@ -90,10 +90,13 @@ def _points(
     low, high = rows[f"{measure}_low"].to_numpy(), rows[f"{measure}_high"].to_numpy()
     hollow = (rows[unit] < FEW).to_numpy()
     notes = [_note(*row, unit) for row in zip(rows[unit], values, low, high, strict=True)]
+    labels = [escape(label, quote=False) for label in rows["label"]]
     return {
         "x": np.arange(len(rows)) + offset,
         "y": values,
-        "customdata": [[escape(label, quote=False), note] for label, note in zip(rows["label"], notes, strict=True)],
+        "customdata": [
+            [label, note, number(value, SCORE)] for label, note, value in zip(labels, notes, values, strict=True)
+        ],
         "mode": "lines+markers" if joined else "markers",
         "line": {"color": style.color, "dash": style.dash, "width": 1.5},
         "marker": {
@@ -109,7 +112,7 @@ def _points(
             "thickness": 1.2,
             "width": 3,
         },
-        "hovertemplate": f"%{{customdata[0]}}: {title} %{{y:{SCORE}}}<br>%{{customdata[1]}}"
+        "hovertemplate": f"%{{customdata[0]}}: {title} %{{customdata[2]}}<br>%{{customdata[1]}}"
         "<extra>%{fullData.name}</extra>",
     }
 

@@ -169,9 +169,8 @@ def sentences(contributions: Contributions, names: tuple[str, str]) -> list[str]
 def _said(word: Token, value: float, where: str, way: Way) -> str:
     if way is Way.SUM:
         return f"{_quoted(word)}, {where}, contributes {_precise(value)}"
-    return (
-        f"Without {_quoted(word)}, {where}, the similarity {'falls' if value > 0 else 'rises'} by {abs(value):{SCORE}}"
-    )
+    change = f"{'falls' if value > 0 else 'rises'} by {number(abs(value), SCORE)}"
+    return f"Without {_quoted(word)}, {where}, the similarity {change}"
 
 
 def _quoted(word: Token) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from blindspot.numerics.statistics.intervals import Interval, holm
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
 from blindspot.numerics.statistics.written import (
+    CHANGE,
     LEAST,
     NONE,
     SCORE,
@@ -61,7 +62,10 @@ def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
         (-0.0001, ".1%", "0.0%"),
         (1.5, ".1%", "150.0%"),
         (1.0625, ".3f", "1.062"),
-        (-0.0625, ".3f", "−0.062"),
+        (-0.0625, ".3f", "−0.063"),
+        (3.5, ".0f", "4"),
+        (0.079, "+.0pp", "+8"),
+        (-0.0125, ".1pp", "−1.3"),
         *((float("nan"), spec, NONE) for spec in (".2f", "+.3f", ".1%", "+.1%", ",")),
         (float("inf"), ".1%", "∞%"),
         (float("inf"), ".3f", "∞"),
@@ -77,7 +81,30 @@ def test_a_score_is_the_share_in_other_units() -> None:
     for n in (400, 80, 16, 7):
         for hits in range(n + 1):
             assert f"{100 * float(number(hits / n, SCORE)):.1f}%" == percent(hits / n, 1), (hits, n)
-    assert [has_half(x) for x in (0.3725, 0.0625, 0.5, 0.3724, 1.0625)] == [True, True, False, False, False]
+    assert [has_half(x) for x in (0.3725, 0.0625, 0.5, 0.3724, 1.0625, -0.0125)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_a_difference_is_the_same_in_points_and_has_two_sides() -> None:
+    """0.0125 was +0.013 and +1.2 points; A less B is B less A with the other sign."""
+    by_hand = ((0.0125, "+0.013", "+1.3 points"), (0.6235, "+0.623", "+62.3 points"), (0.0375, "+0.038", "+3.8 points"))
+    for value, score, points in by_hand:
+        assert (number(value, CHANGE), number(value, "+.1%")) == (score, points)
+    for n in (400, 80, 16, 7):
+        for hits in range(1, n):
+            change, turned = (number(sign * hits / n, CHANGE) for sign in (1, -1))
+            points = number(hits / n, "+.1%").partition(" ")[0]
+            assert f"{100 * float(change):+.1f}" == points, (hits, n)
+            assert turned == change.replace("+", "−")
+            assert number(-hits / n, "+.1pp") == points.replace("+", "−")
+            assert number(-hits / n, SCORE) == f"−{number(hits / n, SCORE)}"
+            assert percent(-hits / n, 1) == f"−{percent(hits / n, 1)}"
 
 
 def test_without_a_test_there_is_a_dash() -> None:
@@ -108,6 +135,14 @@ def test_nothing_else_writes_shares() -> None:
     assert all(share.search(text) for text in ('f"{share:.1%}"', 'f"{x:+.0%}"', 'f"{x:.{digits}%}"', 'f"{x:%}"'))
     assert not any(share.search(text) for text in ("p {width: 100%}", "%{y:.1%}", 'f"%{{y:.1%}}"'))  # CSS, plotly
     assert [str(path) for path in sources.product() if share.search(sources.text(path))] == []
+
+
+def test_nothing_else_writes_differences_and_scores() -> None:
+    """Not ``f"{change:+.3f}"``, which rounds halves otherwise, and has a hyphen for a minus sign."""
+    score = re.compile(r"\bf\"[^\"\n]*(?<![%{])\{[^{}\"\n]*:(\+\.\d+f|\{(SCORE|CHANGE)\})\}")
+    assert all(score.search(text) for text in ('f"{x:+.3f}"', 'f"{run.x[0]:{SCORE}}"', 'f"by {x:{CHANGE}}"'))
+    assert not any(score.search(text) for text in ('f"%{{x:{SCORE}}}"', 'f"+{SCORE}"', 'f"{x:.1f}"'))  # plotly, a spec
+    assert [str(path) for path in sources.product() if score.search(sources.text(path))] == []
 
 
 def test_intervals_of_shares_have_their_unit_once() -> None:

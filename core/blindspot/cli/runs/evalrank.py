@@ -18,7 +18,7 @@ from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, Estimated, groups, in_cell
 from blindspot.diagnostics.evalrank.view import Others, overlap_view, ranked_again, sts_benchmark, trust_view
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import CHANGE, SCORE
+from blindspot.numerics.statistics.written import CHANGE, SCORE, number
 from blindspot.runs.comparison import ends, entry_of_both
 from blindspot.settings import Settings
 
@@ -96,10 +96,10 @@ def trust(
             (
                 c.about,
                 c.way,
-                f"{c.score.mrr:{SCORE}}",
-                f"{c.score.mrr - shown.mrr:{CHANGE}}",
-                f"{c.score.hits_at_1:{SCORE}}",
-                f"{c.score.hits_at_1 - shown.hits_at_1:{CHANGE}}",
+                number(c.score.mrr, SCORE),
+                number(c.score.mrr - shown.mrr, CHANGE),
+                number(c.score.hits_at_1, SCORE),
+                number(c.score.hits_at_1 - shown.hits_at_1, CHANGE),
                 str(c.score.pairs),
             )
             for c in view.choices

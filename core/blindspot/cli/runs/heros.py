@@ -16,7 +16,7 @@ from blindspot.diagnostics.heros.orderings import Cosines, finding_in_words
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS
 from blindspot.diagnostics.heros.view import orderings_view, sentences_view
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import SCORE, interval, percent
+from blindspot.numerics.statistics.written import SCORE, interval, number, percent
 from blindspot.runs.comparison import entry_of_both
 
 HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
@@ -108,8 +108,8 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
     where = title_of(record.plan.dataset)
     rows = [
         {"published encoder": n.profile.model, "training group": n.profile.group}
-        | {"distance": f"{n.distance:{SCORE}}", "mean difference": f"{n.mean_difference:{SCORE}}"}
-        | {subset: f"{n.profile.means[subset]:.3f}" for subset in SUBSETS}
+        | {"distance": number(n.distance, SCORE), "mean difference": number(n.mean_difference, SCORE)}
+        | {subset: number(n.profile.means[subset], SCORE) for subset in SUBSETS}
         for n in resemblance_view.neighbors[:SHOWN]
     ]
     title = f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})"

@@ -22,7 +22,7 @@ from blindspot.errors import InputError
 from blindspot.files.export import write_csv
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.runs import pipeline
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
@@ -87,6 +87,6 @@ def make_map(
     if made.quality:
         q = made.quality
         output.print_text(
-            f"trustworthiness {q.trustworthiness:{SCORE}}, true neighbors kept {percent(q.kept, 1)} "
+            f"trustworthiness {number(q.trustworthiness, SCORE)}, true neighbors kept {percent(q.kept, 1)} "
             f"(by chance {percent(q.by_chance, 1)}), k {q.k}, measured on {q.queries:,} of {q.items:,} texts"
         )

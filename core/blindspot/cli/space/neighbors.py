@@ -21,7 +21,7 @@ from blindspot.datasets.catalog import OWN_FILE, title_of
 from blindspot.errors import InputError
 from blindspot.numerics.neighbors.overlap import P
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.space.neighbors import free_text
 from blindspot.space.neighbors.lists import LONGEST, candidates
 from blindspot.space.neighbors.view import NeighborsView, view_of_item, view_of_text
@@ -66,7 +66,7 @@ def _print(view: NeighborsView) -> None:
             f"Nearest to {what} '{shown}' of {texts:,} texts in {title_of(view.dataset.id)}, {view.metric.value}",
             ["rank", *(neighbor_list.variant.label for neighbor_list in view.lists)],
             [
-                [str(rank), *(f"{neighbor.similarity:{SCORE}} {neighbor.text}" for neighbor in row)]
+                [str(rank), *(f"{number(neighbor.similarity, SCORE)} {neighbor.text}" for neighbor in row)]
                 for rank, row in enumerate(by_rank, 1)
             ],
         )
@@ -74,7 +74,7 @@ def _print(view: NeighborsView) -> None:
         output.print_text(note)
     rows = [
         {"models": f"{o.a.label} / {o.b.label}", "shared": f"{o.shared} of {o.k}"}
-        | {"Jaccard": f"{o.jaccard:{SCORE}}", "RBO": f"{o.rbo:{SCORE}}"}
+        | {"Jaccard": number(o.jaccard, SCORE), "RBO": number(o.rbo, SCORE)}
         for o in view.overlaps
     ]
     output.print_rows(f"Overlap (RBO: rank-biased overlap, p = {P:g}, extrapolated)", rows)

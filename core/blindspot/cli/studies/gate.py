@@ -26,7 +26,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError, InputError, library_missing
 from blindspot.files.writing import disk_error
 from blindspot.numerics.statistics.tolerance import TOLERATED
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -168,7 +168,7 @@ def _print_recorded(path: Path | None, run: RunRecord, score: str, as_json: bool
     if as_json:
         output.print_json({"recorded": str(path), "run_id": run.run_id, "score": score, "value": run.metrics[score]})
         return
-    output.print_text(f"recorded {run.plan.variant.label} in {path}: {score} is {run.metrics[score]:{SCORE}}")
+    output.print_text(f"recorded {run.plan.variant.label} in {path}: {score} is {number(run.metrics[score], SCORE)}")
 
 
 def _print(decision: Verdict) -> None:
@@ -180,7 +180,7 @@ def _print(decision: Verdict) -> None:
         output.print_table(
             "Items that got worse" + (f" (the worst {len(decision.worse)} of {decision.losses:,})" if more else ""),
             ["item", "old", "new"],
-            [[item.text, f"{item.old:{SCORE}}", f"{item.new:{SCORE}}"] for item in decision.worse],
+            [[item.text, number(item.old, SCORE), number(item.new, SCORE)] for item in decision.worse],
         )
 
 
@@ -223,13 +223,13 @@ def _print_audit(audited: audit.Audit, tolerance: float) -> None:
     output.print_table(
         f"Without a trained model: {audited.score}",
         ["", ""],
-        [(score.name, f"{score.value:{SCORE}}") for score in audited.reached],
+        [(score.name, number(score.value, SCORE)) for score in audited.reached],
     )
     output.print_table(
         f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five",
         ["if a new model changes", "drop"],
         [
-            (f"{percent(change.changing)} of the items", "none" if change.drop is None else f"{change.drop:.3f}")
+            (f"{percent(change.changing)} of the items", "none" if change.drop is None else number(change.drop, SCORE))
             for change in audited.visible
         ],
     )

@@ -11,12 +11,10 @@ from blindspot.cli import output
 from blindspot.cli.options import (
     AsJson,
     Metric,
-    OfDiagnostics,
-    OnDatasets,
     Variants,
     check_file,
+    datasets_named,
     named_variants,
-    scope_named,
     settings_and_store,
 )
 from blindspot.errors import InputError
@@ -30,8 +28,7 @@ from blindspot.studies.report.making import FORMATS
 
 def report(
     variant: Variants = None,
-    dataset: OnDatasets = None,
-    diagnostic: OfDiagnostics = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="dataset; repeat for several; default: all")] = None,
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="where no model is named, also of post-processed ones")
     ] = False,
@@ -53,10 +50,8 @@ def report(
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    scope = scope_named(dataset, diagnostic)
-    selection = Selection(
-        variants, metric.value, scope.datasets, postprocessed=postprocessed, diagnostics=scope.diagnostics
-    )
+    datasets = datasets_named(dataset)
+    selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
     contents = gather(repository, settings, selection)
     content = FORMATS[out.suffix](contents).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))

@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, Transforms, settings_and_store, variants_of
 from blindspot.datasets.perturbations import making
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import CHANGE, SCORE, number, percent
 from blindspot.runs.own_scale import DATASET, Scale
 from blindspot.runs.requests import EncodeRequest
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, check, check_models, try_sentence
@@ -79,7 +79,7 @@ def _row(rewrite: Rewrite) -> tuple[str, ...]:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:{SCORE}}"
+    return "–" if value is None else number(value, SCORE)
 
 
 def _scale(scale: Scale | None) -> list[str]:
@@ -103,7 +103,7 @@ def _print_lines(view: LinesView) -> None:
         if model.contributions is not None:
             for words, values in zip(model.contributions.words, model.contributions.of_words, strict=True):
                 order = sorted(range(len(words)), key=lambda i: -abs(values[i]))[:WORDS_SHOWN]
-                most = ", ".join(f"{words[i].text} {values[i]:+.3f}" for i in order)
+                most = ", ".join(f"{words[i].text} {number(values[i], CHANGE)}" for i in order)
                 output.print_text(f"  What words contribute most: {most}")
     if view.disagreements:
         title = f"{counted(len(view.disagreements), 'pair')} that two models see most differently"
@@ -117,5 +117,5 @@ def _disagreement(view: LinesView, disagreement: Disagreement) -> tuple[str, ...
     for model, similarity, rank in zip(
         disagreement.models, disagreement.similarities, disagreement.places, strict=True
     ):
-        sides += [view.models[model].label, f"{similarity:{SCORE}}", percent(rank)]
+        sides += [view.models[model].label, number(similarity, SCORE), percent(rank)]
     return f"{disagreement.lines[0] + 1} and {disagreement.lines[1] + 1}", *sides

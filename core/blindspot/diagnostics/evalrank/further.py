@@ -22,7 +22,7 @@ from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, candidates_
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU, RankCounts
 from blindspot.numerics.similarity import Similarity, unit_rows
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.runs.embeddings import RunVectors, vectors_of
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
@@ -211,5 +211,5 @@ def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
         "the text ranked first is a near-duplicate of the query or the match, and may be as right an answer"
     )
     for name, score in scores.items():
-        text += f"; without other texts of the same '{name}' MRR is {score.mrr:.3f}, filtered"
+        text += f"; without other texts of the same '{name}' MRR is {number(score.mrr, SCORE)}, filtered"
     return f"{text}."

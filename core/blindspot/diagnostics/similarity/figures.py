@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.dots import DOT, Dots, error_bars, interval_text
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
@@ -89,9 +89,10 @@ def band_lines(rows: Dots, styles: Mapping[Variant, Style], scheme: Scheme, *, k
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=[
-                interval_text(low, high) for low, high in zip(of_variant["low"], of_variant["high"], strict=True)
+                f"{number(value, SCORE)}{interval_text(low, high)}"
+                for value, low, high in zip(*(of_variant[name] for name in ("value", "low", "high")), strict=True)
             ],
-            hovertemplate=f"%{{x}}: %{{y:{SCORE}}}%{{customdata}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(type="category", title="scores in the band")
     figure.update_yaxes(title=NAMES[kind])

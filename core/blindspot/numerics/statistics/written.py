@@ -9,6 +9,7 @@ bounds, and so are p-values corrected from them. Files for programs have the num
 from __future__ import annotations
 
 import math
+import re
 from typing import Protocol
 
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
@@ -22,22 +23,29 @@ NONE = "–"  # in place of a missing value
 SCORE = ".3f"  # of a score; CHANGE of a difference of two
 CHANGE = f"+{SCORE}"
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
+_FIXED = re.compile(r"(\+?),?\.(\d+)(f|%|pp)")  # specs with so many decimals: sign, digits, unit
 
 
 def number(value: float, spec: str = ".2f") -> str:
     """``0.71``, ``−0.02``; for a difference (``+`` in ``spec``) ``+0.02``; 0 has no sign. Shares as in ``percent``,
-    differences of two (``+.1%``) in points: ``+7.9 points``. NaN is a dash."""
+    differences of two (``+.1%``) in points: ``+7.9 points``, or ``+7.9`` for ``+.1pp``. NaN is a dash.
+
+    Up to 1 a half is rounded as that of a share, so that a score, a difference and their percents have the same digits.
+    """
     if math.isnan(value):
         return NONE
-    if spec.startswith("+") and spec.endswith("%"):
-        text = number(100 * value, f"{spec[:-1]}f")
-        return f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
-    if spec.startswith(".") and spec.endswith("%"):
-        return percent(value, int(spec[1:-1]))
+    fixed = _FIXED.fullmatch(spec)
+    sign, digits, unit = fixed.groups() if fixed else ("+" * spec.startswith("+"), "", "")
+    if unit == "%" and not sign:
+        return percent(value, int(digits))
+    if unit in {"%", "pp"}:
+        text = percent(value, int(digits)).removesuffix("%")
+        text = f"{sign}{text}" if value > 0 and text.strip("0.") else text
+        return text if unit == "pp" else f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
     if math.isinf(value):
-        return f"{'−' if value < 0 else '+' * spec.startswith('+')}∞"
-    if spec == SCORE and 0 <= value <= 1:  # 37.3% and 0.373, not 0.372
-        value = _units(value, 1000) / 1000
+        return f"{'−' if value < 0 else sign}∞"
+    if fixed and abs(value) <= 1:  # 37.3% and 0.373, not 0.372
+        value = _units(value, 10 ** int(digits)) / 10 ** int(digits)
     text = f"{value:{spec}}"
     if text[0] in "+-" and not text.strip("+-0.%"):
         text = text[1:]
@@ -65,15 +73,15 @@ class HasInterval(Protocol):
     def despite(self) -> str: ...
 
 
-def interval(bounds: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+def interval(bounds: Interval | None, spec: str = ".2f") -> str:
     """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents or points: ``68 to 74%``. A dash for none."""
     if bounds is None:
         return NONE
-    low, high = (number(scale * end, spec) for end in (bounds.low, bounds.high))
+    low, high = (number(end, spec) for end in (bounds.low, bounds.high))
     return f"{low.partition(' ')[0].removesuffix('%')} to {high}"
 
 
-def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
+def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", of: str = "") -> str:
     """``95% CI 0.68 to 0.74``; "" for none.
 
     An extreme of many is marked: ``95% CI 0.61 to 0.80, of all 14 at once``. If a difference's test disagrees with its
@@ -91,39 +99,42 @@ def ci_in_words(estimate: HasInterval | Interval | None, spec: str = ".2f", scal
     if ends is None:
         return despite
     at_once = f", of all {many:,} at once" if many > 1 else ""
-    return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}{despite and f'; {despite}'}"
+    return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec)}{at_once}{despite and f'; {despite}'}"
 
 
-def ci(estimate: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:
+def ci(estimate: HasInterval | Interval | None, spec: str = ".2f", more: str = "") -> str:
     """``ci_in_words`` in brackets, after a space: `` (95% CI 0.68 to 0.74, over 22 verbs)``; ``more``: what follows."""
-    text = ci_in_words(estimate, spec, scale)
+    text = ci_in_words(estimate, spec)
     return f" ({text}{f', {more}' if more else ''})" if text else ""
 
 
-def with_ci(estimate: HasInterval, spec: str = ".2f", scale: float = 1.0) -> str:
+def with_ci(estimate: HasInterval, spec: str = ".2f") -> str:
     """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
-    return f"{number(scale * estimate.value, spec)}{ci(estimate, spec, scale)}"
+    return f"{number(estimate.value, spec)}{ci(estimate, spec)}"
 
 
 def percent(share: float, decimals: int = 0) -> str:
     """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
 
-    45.5 and 54.5 become 46 and 54, not 46 and 55. NaN is a dash; infinity stays infinity.
+    45.5 and 54.5 become 46 and 54, not 46 and 55; −45.5 is −46. NaN is a dash; infinity stays infinity.
     """
     if not math.isfinite(share):
         return NONE if math.isnan(share) else f"{'−' * (share < 0)}∞%"
     return f"{_units(share, 100 * 10**decimals) / 10**decimals:.{decimals}f}%".replace("-", "−")
 
 
-def has_half(share: float) -> bool:
+def has_half(value: float) -> bool:
     """Whether a fourth digit of 5 ends it, so that a library may write the third one otherwise than ``number``."""
-    return 0 <= share <= 1 and abs(1000 * share % 1 - 0.5) < IS_HALF
+    return abs(value) <= 1 and abs(1000 * abs(value) % 1 - 0.5) < IS_HALF
 
 
-def _units(share: float, scale: int) -> int:
-    below = math.floor(share * scale)
-    is_half = abs(share * scale - below - 0.5) < IS_HALF
-    return below + (share < 0.5) if is_half else round(share * scale)
+def _units(value: float, scale: int) -> int:
+    """How many units, ``scale`` of which are 1; those of ``-value`` are as many below 0."""
+    size = abs(value) * scale
+    below = math.floor(size)
+    is_half = abs(size - below - 0.5) < IS_HALF
+    units = below + (abs(value) < 0.5) if is_half else round(size)
+    return -units if value < 0 else units
 
 
 def p_in_words(p: float, before: float | None = None) -> str:

@@ -236,7 +236,7 @@ def pareto(
     for point in points:
         style = styles[point.variant]
         low, high = (point.interval.low, point.interval.high) if point.interval else (point.score, point.score)
-        interval = ci(point.interval, SCORE)
+        score_text = f"{number(point.score, SCORE)}{ci(point.interval, SCORE)}"
         figure.add_scatter(
             x=[point.cost],
             y=[point.score],
@@ -252,7 +252,7 @@ def pareto(
                 "width": 3,
                 "color": style.color,
             },
-            hovertemplate=f"%{{y:{SCORE}}}{interval}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{score_text}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
     title = {CostKind.MEMORY: "MB per million texts"}

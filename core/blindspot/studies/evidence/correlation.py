@@ -22,7 +22,7 @@ from blindspot.numerics.statistics.families import (
     too_few,
 )
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci_in_words
+from blindspot.numerics.statistics.written import ci_in_words, number
 from blindspot.studies.evidence.scores import Measure, ScoreTable
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64
@@ -184,7 +184,7 @@ def in_words(two: TwoCorrelations) -> str:
     text = (
         f"Over the {two.n} models of {counted(two.families, 'family', 'families')} with all three scores, "
         f"{two.first.phrase} correlates with {two.task.phrase} at {two.first_rho:.2f}, {two.second.phrase} at "
-        f"{two.second_rho:.2f}: a difference of {two.difference:+.2f}"
+        f"{two.second_rho:.2f}: a difference of {number(two.difference, '+.2f')}"
     )
     if two.interval is None:
         return f"{text}. It describes these models only ({two.why})."

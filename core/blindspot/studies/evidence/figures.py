@@ -13,7 +13,7 @@ from plotly.colors import hex_to_rgb
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from blindspot.numerics.statistics.written import ci_in_words, number, with_ci
+from blindspot.numerics.statistics.written import CHANGE, SCORE, ci_in_words, number, with_ci
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
 from blindspot.studies.evidence.view import Point
@@ -109,12 +109,12 @@ def _short(value: float, sign: str = "-") -> str:
 def _tooltip(cell: Cell, changes: Changes) -> str:
     lines = [f"{escape(cell.evaluator.label, quote=False)} and {escape(cell.task.label, quote=False)}"]
     if cell.rho is not None:
-        lines.append(f"ρ {cell.rho:.3f}")
+        lines.append(f"ρ {number(cell.rho, SCORE)}")
     lines.append(f"{cell.n} models of {cell.families} families")
     if cell.interval:
         lines.append(f"{ci_in_words(cell.interval)}, over families")
     if (change := changes.get((cell.evaluator, cell.task))) is not None:
-        lines.append(f"change by leaving models out: {change:+.3f}")
+        lines.append(f"change by leaving models out: {number(change, CHANGE)}")
     if cell.why:
         lines += wrapped(cell.why, 60).split("<br>")
     return "<br>".join(lines)
@@ -214,7 +214,8 @@ def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
 
 def _difference(row: TwoCorrelations) -> str:
     if row.estimate is None or row.interval is None:
-        return f"difference {row.difference:+.2f}, without an interval"
+        difference = np.nan if row.difference is None else row.difference
+        return f"difference {number(difference, '+.2f')}, without an interval"
     return f"difference {with_ci(row.estimate, '+.2f')}"
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from blindspot.diagnostic import Diagnostic, GridRole
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Measured
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings.evidence import Evidence
 from blindspot.store.records import RunRecord
@@ -76,7 +77,7 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
                 "label": closest.label,
                 "best": closest.a,
                 "scores": [test.b for _, test in alike],
-                "is_tie": any(f"{test.b:.3f}" == f"{closest.a:.3f}" for _, test in alike),
+                "is_tie": any(number(test.b, SCORE) == number(closest.a, SCORE) for _, test in alike),
                 "share": len(alike) / len(others),
                 "basis": closest.basis,
             },

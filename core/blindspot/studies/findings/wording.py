@@ -148,17 +148,11 @@ def _written(fact: Fact, spec: str) -> str:
         case "test" if isinstance(fact, Estimate):
             written = test_in_words("the paired difference", is_by_texts=fact.method.endswith(DYADIC))
         case "ci" if isinstance(fact, Measured):
-            written = ci(fact, *_scaled(rest))
+            written = ci(fact, rest)
         case "count":
             written = counted(int(value), *rest.split("/"))
         case "p":
             written = p_in_words(value)
         case _:
-            plain, scale = _scaled(spec)
-            written = number(scale * value, plain)
+            written = number(value, spec or ",")
     return written
-
-
-def _scaled(spec: str) -> tuple[str, float]:
-    """A spec of ``written`` and the factor of the number."""
-    return (f"{spec.removesuffix('pp')}f", 100.0) if spec.endswith("pp") else (spec or ",", 1)

@@ -24,7 +24,7 @@ from blindspot.datasets.training_overlap import TrainingSet, compared
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 
 ENOUGH = 1_000  # items that stand for any number of them
 CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
@@ -93,7 +93,8 @@ class Audit:
             f"{count:,} of {self.rows:,} rows are in the training set {name}." for name, count in self.seen if count
         ]
         out += [
-            f"{score.name} reaches {score.value:.3f} in {self.score} without a trained model: the set hardly tests one."
+            f"{score.name} reaches {number(score.value, SCORE)} in {self.score} without a trained model: the set "
+            "hardly tests one."
             for score in self.reached
             if score.value >= EASY
         ]
@@ -220,8 +221,9 @@ def why_easy(score: str, value: float, lowest: float, highest: float, reached: I
         value: of the old model; any model's is from ``lowest`` to ``highest``.
     """
     if value >= lowest + CEILING * (highest - lowest):
-        return f"{score} of the old model is {value:{SCORE}} of at most {highest:g}, which a worse one may reach, too"
+        reached_score = f"{number(value, SCORE)} of at most {highest:g}"
+        return f"{score} of the old model is {reached_score}, which a worse one may reach, too"
     easy = max(
         (score for score in reached if score.value >= EASY), key=lambda by_encoder: by_encoder.value, default=None
     )
-    return f"{easy.name} reaches {easy.value:{SCORE}} in {score} without a trained model" if easy else ""
+    return f"{easy.name} reaches {number(easy.value, SCORE)} in {score} without a trained model" if easy else ""

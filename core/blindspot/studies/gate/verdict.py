@@ -14,7 +14,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.runs.comparison import declared
 from blindspot.studies.gate.sides import Recorded, have_same_vectors
 from blindspot.texts import counted
@@ -100,14 +100,15 @@ class Verdict:
         """What was measured, what follows, and what would decide."""
         d, least = self.drop, 1 - self.drop.alpha
         measured = (
-            f"{self.score} is {self.old:{SCORE}} with {self.old_name} and {self.new:{SCORE}} with {self.new_name}: "
-            f"{_change(d.value)} on {self.items:,} items ({self.losses:,} worse, {self.gains:,} better)."
+            f"{self.score} is {number(self.old, SCORE)} with {self.old_name} and {number(self.new, SCORE)} with "
+            f"{self.new_name}: {_change(d.value)} on {self.items:,} items ({self.losses:,} worse, {self.gains:,} "
+            "better)."
         )
         ends = " and ".join(
             part
             for part in (
-                "" if d.low is None else f"at least {d.low:{DROP}}",
-                "" if d.high is None else f"at most {d.high:{DROP}}",
+                "" if d.low is None else f"at least {number(d.low, DROP)}",
+                "" if d.high is None else f"at most {number(d.high, DROP)}",
             )
             if part
         )
@@ -151,7 +152,7 @@ class Verdict:
         seen = (
             "No drop is large enough for these items to find it beyond the tolerance."
             if d.visible is None
-            else f"The smallest drop that these items find, in four cases of five, is {d.visible:.3f}."
+            else f"The smallest drop that these items find, in four cases of five, is {number(d.visible, SCORE)}."
         )
         if not self.losses:
             seen = f"No item got worse here, but so few do not rule out that others do. {seen}"
@@ -163,7 +164,7 @@ class Verdict:
 def _change(drop: float) -> str:
     if drop == 0:
         return "no change"
-    return f"a {'drop' if drop > 0 else 'gain'} of {abs(drop):{DROP}}"
+    return f"a {'drop' if drop > 0 else 'gain'} of {number(abs(drop), DROP)}"
 
 
 def check_limits(tolerance: Any, alpha: Any) -> None:

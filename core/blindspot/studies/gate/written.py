@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from blindspot.errors import visible
 from blindspot.files.writing import cannot_write, write_atomically
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.studies.gate.verdict import Outcome, Verdict
 
 SUITE = "blindspot gate"
@@ -19,7 +19,9 @@ def as_markdown(verdict: Verdict) -> str:
     lines = [f"### Gate {verdict.outcome}: {verdict.score}", "", *_paragraphs(verdict)]
     if verdict.worse:
         lines += ["| got worse | old | new |", "|---|--:|--:|"]
-        lines += [f"| {_text(item.text)} | {item.old:{SCORE}} | {item.new:{SCORE}} |" for item in verdict.worse]
+        lines += [
+            f"| {_text(item.text)} | {number(item.old, SCORE)} | {number(item.new, SCORE)} |" for item in verdict.worse
+        ]
         if verdict.losses > len(verdict.worse):
             lines += ["", f"and {verdict.losses - len(verdict.worse):,} more."]
     return "\n".join(lines) + "\n"
@@ -78,7 +80,8 @@ def _junit(name: str, tag: str, message: str, text: str = "", kind: str = "") ->
 def _list(verdict: Verdict) -> str:
     texts = [visible(" ".join(item.text.split())) for item in verdict.worse]
     return "\n".join(
-        f"{item.old:{SCORE}} -> {item.new:{SCORE}}  {text}" for item, text in zip(verdict.worse, texts, strict=True)
+        f"{number(item.old, SCORE)} -> {number(item.new, SCORE)}  {text}"
+        for item, text in zip(verdict.worse, texts, strict=True)
     )
 
 

@@ -15,7 +15,7 @@ from blindspot.datasets.published.tatoeba.languages import Language, name_of
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATCHES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
+from blindspot.numerics.statistics.written import SCORE, interval, number, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
 from blindspot.references import ModelRef
 from blindspot.runs.requests import RunRequest
@@ -271,7 +271,7 @@ def _one(scores: Sequence[Score]) -> None:
         column.markdown(
             as_text(
                 f"{score.language.name} {DIRECTIONS[way]}: accuracy {with_ci(score.accuracy, '.1%')}, MRR "
-                f"{score.mrr.value:.3f}, {score.covered:,} pairs."
+                f"{number(score.mrr.value, SCORE)}, {score.covered:,} pairs."
             )
         )
         pairs = state_of(score.run.plan).with_(view="pairs", options={CANDIDATES.name: MATCHES}, is_visit=True)

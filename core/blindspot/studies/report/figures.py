@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from blindspot.datasets.catalog import title_of
 from blindspot.figures.theme import Scheme, Style, apply_layout, styles
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.default_models import undeployed
 from blindspot.studies.compare.figures import drawn as forest_rows
 from blindspot.studies.compare.figures import forest
@@ -113,7 +113,8 @@ def score_dots(
             mode="markers",
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
-            hovertemplate=f"%{{x:{SCORE}}} on %{{y}}<extra>%{{fullData.name}}</extra>",
+            customdata=[number(value, SCORE) for value in rows["score"]],
+            hovertemplate="%{customdata} on %{y}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(showlegend=True)
     low, high = float(scores["score"].min()), float(scores["score"].max())

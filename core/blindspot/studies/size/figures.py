@@ -9,7 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.studies.size.grid import PRECISIONS
 from blindspot.studies.size.view import Cell, KindLost, SizeView
 
@@ -70,8 +70,8 @@ def score_by_bytes(view: SizeView, scheme: Scheme, marked: str = "") -> go.Figur
                 "size": [15 if cell.setting.chain == marked else 9 for cell in cells],
                 "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in cells], "color": style.color},
             },
-            customdata=[[cell.setting.label] for cell in cells],
-            hovertemplate=f"%{{customdata[0]}}<br>%{{x:,}} MB per million texts<br>%{{y:{SCORE}}}<extra></extra>",
+            customdata=[[cell.setting.label, number(cell.value, SCORE)] for cell in cells],
+            hovertemplate="%{customdata[0]}<br>%{x:,} MB per million texts<br>%{customdata[1]}<extra></extra>",
         )
     figure.add_hline(view.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})
     figure.update_xaxes(title="MB per million texts", **log_axis([cell.setting.bytes_per_text for cell in view.cells]))

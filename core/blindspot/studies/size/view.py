@@ -378,7 +378,9 @@ def answer(view: SizeView, tolerance: float) -> tuple[str, ...]:
         out.append(f"Every smaller setting has a significantly lower {title} than full size ({at_full}).")
     else:
         limit = smallest.loses_at_most
-        bound = "how much it loses at most is not known" if limit is None else f"it loses at most {limit:.3f}"
+        bound = (
+            "how much it loses at most is not known" if limit is None else f"it loses at most {number(limit, SCORE)}"
+        )
         if limit is not None and smallest.changed == 0:
             bound = f"none of {counted(len(view.numbers), 'item')} changed, so {bound}"
         out += [

@@ -15,7 +15,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import interval, with_ci
+from blindspot.numerics.statistics.written import SCORE, interval, number, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
@@ -128,7 +128,7 @@ def in_words(wish: Wished) -> str:
         most = f"the highest on these pairs is {ends(best)}{where}"
         return f"**No threshold reaches a precision of {wish.precision:g}** with eight pairs or more; {most}."
     point = wish.point
-    of_these = "–" if point.precision is None else f"{point.precision.value:.3f}"
+    of_these = "–" if point.precision is None else number(point.precision.value, SCORE)
     return (
         f"Call two texts the same **from {point.threshold:.3f} on**: precision {of_these} on these pairs, on which the "
         f"threshold was chosen, and {ends(wish.held_out)} on pairs held out; recall {ends(point.recall)}."
@@ -238,7 +238,9 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
         )
     at = [group.at.precision.value for group in groups if group.at and group.at.precision]
     if len(at) > 1:
-        out.append(f"One threshold for all pairs has a precision from {min(at):.3f} to {max(at):.3f}, by group.")
+        out.append(
+            f"One threshold for all pairs has a precision from {interval(Interval(min(at), max(at)), SCORE)}, by group."
+        )
     return tuple(out)
 
 
@@ -246,10 +248,11 @@ def instead(name: str, of_a: Estimate | None, of_b: Estimate | None, difference:
     """What becomes of a share if the threshold of A is used with B: ``precision falls from 0.9 to 0.7``."""
     if of_a is None or of_b is None or difference is None:
         return ""
+    a, b = number(of_a.value, SCORE), number(of_b.value, SCORE)
     low, high = difference.low, difference.high
     if low is not None and high is not None and low <= 0 <= high:
-        return f"{name} shows no significant change ({of_a.value:.3f} with A, {of_b.value:.3f} with B)"
-    return f"{name} {'falls' if difference.value < 0 else 'rises'} from {of_a.value:.3f} to {of_b.value:.3f}"
+        return f"{name} shows no significant change ({a} with A, {b} with B)"
+    return f"{name} {'falls' if difference.value < 0 else 'rises'} from {a} to {b}"
 
 
 def carried_as_json(variant: Variant, over: CarriedOver) -> dict[str, Any]:

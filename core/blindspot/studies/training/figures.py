@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, log_axis, looks
 from blindspot.names import shortened
-from blindspot.numerics.statistics.written import SCORE, ci, score_written
+from blindspot.numerics.statistics.written import SCORE, score_written, with_ci
 from blindspot.studies.training.steps import Evaluated, title_of
 
 HOVER_TEXT = 90  # characters of an item in a hover
@@ -49,10 +49,10 @@ def score_over_steps(evaluated: Evaluated, scheme: Scheme, marked: Sequence[str]
         line={"color": look.color, "width": 2},
         marker={"color": look.color, "size": 8},
         customdata=[
-            [title_of(label), ci(estimate, SCORE)]
+            [title_of(label), with_ci(estimate, SCORE)]
             for label, estimate in zip(series.labels, evaluated.estimates, strict=True)
         ],
-        hovertemplate=f"%{{customdata[0]}}: %{{y:{SCORE}}}%{{customdata[1]}}<extra></extra>",
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )
     if len(series.labels) <= FEW_STEPS:
         figure.update_traces(

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from blindspot.figures.dots import error_bars, interval_text
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.variants import Variant
 
 ROW = 26  # pixels of a model whose name takes one line
@@ -38,17 +38,18 @@ def score_dots(
     """
     figure = go.Figure()
     names = [wrapped(variant.label, NAME_WIDTH) for variant in scores["variant"]]
-    for number, variant in enumerate(scores["variant"]):
-        rows, style = scores.iloc[[number]].rename(columns={"score": "value"}), styles[variant]
+    for place, variant in enumerate(scores["variant"]):
+        rows, style = scores.iloc[[place]].rename(columns={"score": "value"}), styles[variant]
         row = rows.iloc[0]
         figure.add_scatter(
             x=[row["value"]],
-            y=[number],
+            y=[place],
             error_x=error_bars(rows, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
             marker={"color": style.color, "symbol": style.symbol, "size": 11},
-            hovertemplate=f"%{{x:{SCORE}}}{interval_text(row['low'], row['high'])}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{number(row['value'], SCORE)}{interval_text(row['low'], row['high'])}"
+            "<extra>%{fullData.name}</extra>",
         )
     low = float(scores["low"].fillna(scores["score"]).min())
     high = float(scores["high"].fillna(scores["score"]).max())

@@ -106,7 +106,7 @@ def test_every_value_is_next_to_its_dot(scheme: Scheme) -> None:
         with_ends = next(trace for trace in figure.data if trace.name == SHOWN["hits@1"] and trace.mode == "markers")
         np.testing.assert_allclose([with_ends.error_x.arrayminus[0], with_ends.error_x.array[0]], [0.1, 0.05])
         assert {*with_ends.error_x.array[1:], *with_ends.error_x.arrayminus[1:]} <= {None}, "no interval"
-        assert with_ends.customdata[0][1] == f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+        assert with_ends.customdata[0][1].endswith(f" [{ends[0]:.3f}, {ends[1]:.3f}]")
         assert figure.data[0].error_x.array is None, "MRR has no interval here"
         assert (figure.layout.height - 80) / len(variants) >= 15, "room for a line of text"
     assert seen == {True, False}, "a ceiling that is near is drawn, one that is far would squeeze the scores"

@@ -28,7 +28,7 @@ def test_the_profile_prints_every_value(scheme: Scheme) -> None:
     assert list(heat.x) == ["synonym", "random word"]
     assert list(heat.y) == ["a", "b + center"]
     np.testing.assert_array_equal(heat.z, [[0.95, 0.9], [0.5, -0.1]])
-    assert [list(row) for row in heat.text] == [["0.950", "0.900"], ["0.500", "-0.100"]]
+    assert [list(row) for row in heat.text] == [["0.950", "0.900"], ["0.500", "−0.100"]]
 
 
 def test_the_profile_prints_intervals_where_there_are_some() -> None:
@@ -43,7 +43,7 @@ def test_the_profile_prints_intervals_where_there_are_some() -> None:
     )
     text = [list(row) for row in figure.data[0].text]
     assert text[0][0] == "0.950<br><span style='font-size:10px'>0.931 –<br>0.960</span>"
-    assert text[0][1] == "-0.100<br><span style='font-size:10px'>-0.200 –<br>0.020</span>"
+    assert text[0][1] == "−0.100<br><span style='font-size:10px'>−0.200 –<br>0.020</span>"
     assert text[1] == ["0.500", "0.200"]
     hover = [list(row) for row in figure.data[0].hovertext]
     assert hover[0] == ["0.950 (95% CI 0.931 to 0.960)", "−0.100 (95% CI −0.200 to 0.020)"]

@@ -35,7 +35,7 @@ def test_a_rewrite_is_written_with_its_changes_marked_and_escaped(scheme: Scheme
     assert ">big</del>" in html
     assert "text-decoration:underline" in html  # not by color alone
     assert "text-decoration:line-through" in html
-    assert all(f">{number}</td>" in html for number in ("0.500", "–", "0.250", "-0.100"))
+    assert all(f">{number}</td>" in html for number in ("0.500", "–", "0.250", "−0.100"))
 
 
 @pytest.mark.parametrize("scheme", Scheme)

@@ -17,9 +17,9 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
     cells = [
         (
             Html(f"<b>{escape(choice.about)}</b>: {escape(choice.way)}<br>{quiet(choice.meaning, scheme)}"),
-            f"{choice.score.mrr:{SCORE}}",
+            f"{number(choice.score.mrr, SCORE)}",
             "" if choice.is_shown else difference(choice.score.mrr - base.mrr),
-            f"{choice.score.hits_at_1:{SCORE}}",
+            f"{number(choice.score.hits_at_1, SCORE)}",
             "" if choice.is_shown else difference(choice.score.hits_at_1 - base.hits_at_1),
             f"{choice.score.pairs:,}",
         )

@@ -15,7 +15,7 @@ from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import CHANGE, SCORE, number
+from blindspot.numerics.statistics.written import CHANGE, SCORE, ci, number
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 330
@@ -76,10 +76,10 @@ def score_dots(
                 "size": 11 if roomy else 7,
             },
             customdata=[
-                [escape(variant.label, quote=False), _in_brackets(end)]
-                for variant, end in zip(scores, ends, strict=True)
+                [escape(variant.label, quote=False), f"{number(value, SCORE)}{_in_brackets(end)}"]
+                for variant, value, end in zip(scores, values, ends, strict=True)
             ],
-            hovertemplate=f"{title}: %{{x:{SCORE}}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
+            hovertemplate=f"{title}: %{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
             **where,
         )
         drawn = [value for end in ends if end for value in end] + values
@@ -110,7 +110,7 @@ def score_dots(
                 mode="lines",
                 name="ceiling of raw ranks",
                 line={"color": ink(scheme), "width": 2, "dash": "dot"},
-                hovertemplate=f"no model can exceed %{{x:{SCORE}}}<extra>{title}</extra>",
+                hovertemplate=f"no model can exceed {number(ceiling[name], SCORE)}<extra>{title}</extra>",
                 **where,
             )
         end = max(drawn) + (room if roomy else VALUE_ROOM * room)
@@ -135,7 +135,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:
-    return "" if ends is None else f" [{ends[0]:{SCORE}}, {ends[1]:{SCORE}}]"
+    return "" if ends is None else f" [{number(ends[0], SCORE)}, {number(ends[1], SCORE)}]"
 
 
 def _error_bars(
@@ -221,11 +221,10 @@ def difference_forest(
                 "width": 4,
             },
             customdata=[
-                (score, *of_test, test.verdict.value)
-                for score, of_test, test in zip(scores, ends, tests_of_model, strict=True)
+                (score, f"{number(test.value, CHANGE)}{ci(test.interval, CHANGE)}", test.verdict.value)
+                for score, test in zip(scores, tests_of_model, strict=True)
             ],
-            hovertemplate=f"%{{customdata[0]}}: %{{x:{CHANGE}}} [%{{customdata[1]:{CHANGE}}}, "
-            f"%{{customdata[2]:{CHANGE}}}]<br>%{{customdata[3]}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]}<extra>%{fullData.name}</extra>",
         )
     figure.add_vline(x=0, line={"color": ink(scheme), "width": 1.5, "dash": "dot"})
     for between in range(1, len(scores)):
@@ -274,7 +273,8 @@ def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Sch
                 mode="markers",
                 marker={"size": 11, **(hollow if published else filled)},
                 showlegend=False,
-                hovertemplate=f"%{{text}}<br>{title} %{{x:{SCORE}}}<extra></extra>",
+                customdata=[number(dot.scores[name], SCORE) for _, dot in shown],
+                hovertemplate=f"%{{text}}<br>{title} %{{customdata}}<extra></extra>",
                 row=1,
                 col=column,
             )

@@ -27,6 +27,7 @@ from blindspot.diagnostics.evalrank.page import (
 from blindspot.diagnostics.evalrank.page.evalrank_view import EvalRankView, choose_candidates, choose_filtered, pairs_of
 from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.options import choose_protocol
@@ -151,8 +152,8 @@ def _ceiling_note(shown: EvalRankView) -> str:
         return f"{pairs} {text}, so a perfect model would score 1." if can_be_one else f"{pairs} {text}."
     if best < 1:
         return (
-            f"{pairs} Some queries have several matches and only one can be first, so no model can exceed {best:.3f} "
-            "in raw Hits@1 (dotted, if it is near)."
+            f"{pairs} Some queries have several matches and only one can be first, so no model can exceed "
+            f"{number(best, SCORE)} in raw Hits@1 (dotted, if it is near)."
         )
     return f"{pairs} Each query has one match, so a perfect model would score 1." if can_be_one else pairs
 

@@ -26,7 +26,7 @@ from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
@@ -398,7 +398,7 @@ def _above(run: RunRecord, table: PairTable, row: int, *, of_words: bool, querie
         st.caption("Not ranked: no vector for query or match.")
         return
     similarity = table.similarity(run.run_id)[row]
-    st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {similarity:{SCORE}}")
+    st.markdown(f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {number(similarity, SCORE)}")
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return

@@ -33,13 +33,12 @@ from blindspot.diagnostics.evalrank.view import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
-from blindspot.numerics.statistics.written import CHANGE, SCORE, percent
+from blindspot.numerics.statistics.written import CHANGE, SCORE, number, percent
 from blindspot.policy import MOST_NAMED
 from blindspot.runs import requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page
-from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
 from blindspot.ui.resources import allowed, cached, explained, on_disk, repository, scheme, settings
@@ -73,7 +72,7 @@ def show(shown: EvalRankView) -> None:
 
 
 def _run(shown: EvalRankView) -> RunRecord:
-    by_variant = {run.plan.variant: run for run in subject_first(shown.runs, shown.picks)}
+    by_variant = {run.plan.variant: run for run in shown.runs}
     variant: Variant = st.selectbox(
         "Model", list(by_variant), format_func=lambda v: v.label, key="trust_of", persist_state="session", width=420
     )
@@ -95,8 +94,9 @@ def _both_candidates(shown: EvalRankView, view: TrustView) -> None:
     if other is not None:
         every, matches = (other.score, score) if shown.among_matches else (score, other.score)
         st.markdown(
-            f"With all texts as candidates Hits@1 is **{every.hits_at_1:{SCORE}}** (MRR {every.mrr:{SCORE}}), among "
-            f"matches only **{matches.hits_at_1:{SCORE}}** (MRR {matches.mrr:{SCORE}})."
+            f"With all texts as candidates Hits@1 is **{number(every.hits_at_1, SCORE)}** "
+            f"(MRR {number(every.mrr, SCORE)}), among matches only "
+            f"**{number(matches.hits_at_1, SCORE)}** (MRR {number(matches.mrr, SCORE)})."
         )
 
 

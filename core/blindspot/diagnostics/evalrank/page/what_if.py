@@ -16,13 +16,12 @@ from blindspot.diagnostics.evalrank.pairs import around_match
 from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import CHANGE, SCORE, interval
+from blindspot.numerics.statistics.written import CHANGE, SCORE, interval, number
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.transforms.trained_flows import NotTrained
 from blindspot.ui.boundary import fragment
-from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
@@ -80,8 +79,8 @@ def _compare(shown: EvalRankView) -> None:
 
 def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     """A stored run, and another transform and similarity; all of it in the address."""
-    runs = {str(run.plan.variant): run for run in subject_first(shown.runs, shown.picks)}
-    subject = next(iter(runs))
+    runs = {str(run.plan.variant): run for run in shown.runs}
+    best = next(iter(runs))
     first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
     variant = one_named(
         "Model",
@@ -89,7 +88,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
         key="if_variant",
         name=names_of_variants(runs),
         container=first,
-        placeholder=runs[subject].plan.variant.label,
+        placeholder=f"the best: {runs[best].plan.variant.label}",
         help="Its embeddings come from the cache.",
     )
     leave_out_unread("if_transform")
@@ -106,7 +105,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     )
     about = "cos: cosine. l2: 1/(1 + distance). As stored: the similarity in the sidebar."
     metric = one_of("Similarity", [AS_PICKED, *Similarity], "if_metric", about, container=third)
-    run = runs.get(variant or subject, runs[subject])
+    run = runs.get(variant or best, runs[best])
     return (
         run,
         transform or DEFAULT_TRANSFORM,
@@ -200,13 +199,9 @@ def _score_table(change: Change) -> list[dict[str, object]]:
 
 
 def _independent(change: Change) -> str:
-    """What the intervals treat as independent, and why there are none or some are missing."""
-    without: dict[str, list[str]] = {}
-    for score in change.changes():
-        if score.difference.refusal:
-            without.setdefault(score.difference.refusal, []).append(what_if.SHOWN[score.name])
-    reasons = [f"No interval for {', '.join(scores)}: {why}." for why, scores in without.items()]
-    return " ".join([f"From {change.known.independent}.", *reasons])
+    """What the intervals treat as independent, or why there are none."""
+    dependence = change.known
+    return f"No interval here: {dependence.refusal}." if dependence.refusal else f"From {dependence.independent}."
 
 
 def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Similarity) -> None:
@@ -218,7 +213,7 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
     if same := [r for r in stored if r.plan.covered_digest == plan.covered_digest]:
         name = "mrr_filtered" if shown.filtered else "mrr"
         before, after = base.run.metrics[name], same[0].metrics[name]
-        st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:{SCORE}} → {after:{SCORE}}.")
+        st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {number(before, SCORE)} → {number(after, SCORE)}.")
         return
     button_for("Compute it on all pairs", base.run, transform, params, key="if_run", covered_by=plan.covered_by)
 

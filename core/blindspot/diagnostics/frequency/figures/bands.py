@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink, shade, text_on
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import SCORE, ci_in_words
+from blindspot.numerics.statistics.written import SCORE, ci_in_words, number
 
 HEIGHT = 330
 # Viridis: it differs in lightness too, and has no gray, which is for cells of few pairs.
@@ -40,24 +40,24 @@ def band_matrix(
         highest: end of the color scale, shared by the matrices of a page.
     """
     used = sorted({c.query for c in cells} | {c.match for c in cells})
-    number = {band: i for i, band in enumerate(used)}
+    place = {band: i for i, band in enumerate(used)}
     names = [labels[band] for band in used]
     scores: list[list[float | None]] = [[None] * len(used) for _ in used]
     greys: list[list[float | None]] = [[None] * len(used) for _ in used]
     notes = [[""] * len(used) for _ in used]
     figure = go.Figure()
     for cell in cells:
-        row, column = number[cell.query], number[cell.match]
+        row, column = place[cell.query], place[cell.match]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
         interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), SCORE)
         readable = ink(scheme)
         if cell.pairs >= few:
             readable = text_on(shade(_SCALE, cell.score / highest if highest else 0.0))
-        notes[row][column] = f"{title} {cell.score:{SCORE}}, {interval}, {cell.pairs:,} pairs"
+        notes[row][column] = f"{title} {number(cell.score, SCORE)}, {interval}, {cell.pairs:,} pairs"
         figure.add_annotation(
             x=column,
             y=row,
-            text=f"{cell.score:.3f}<br>{cell.pairs:,}",
+            text=f"{number(cell.score, SCORE)}<br>{cell.pairs:,}",
             showarrow=False,
             font={"size": 12, "color": readable},
         )

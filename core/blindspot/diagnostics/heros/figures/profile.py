@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import SCORE, with_ci
+from blindspot.numerics.statistics.written import SCORE, number, with_ci
 from blindspot.variants import Variant
 
 ROW_HEIGHT = 46
@@ -69,9 +69,10 @@ def profile(
 def _printed(measured: Measured) -> str:
     """A value, with its interval on two lines below: on one line it would not fit a narrow column."""
     if measured.interval is None:
-        return f"{measured.value:.3f}"
-    low, high = measured.interval.low, measured.interval.high
-    return f"{measured.value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
+        return number(measured.value, SCORE)
+    ends = measured.interval.low, measured.interval.high
+    value, low, high = (number(x, SCORE) for x in (measured.value, *ends))
+    return f"{value}<br><span style='font-size:10px'>{low} –<br>{high}</span>"
 
 
 @dataclass(frozen=True)
@@ -125,14 +126,14 @@ def profile_with_published(
             "color": [f"{color}{round(255 * TINT):02X}" for color in colors],
             "line": {"color": colors, "width": 3},
         },
-        hovertext=["<br>".join([f"{label(s)}: {row.values[s]:.3f}", *row.about]) for *_, row, s in cells],
+        hovertext=["<br>".join([f"{label(s)}: {number(row.values[s], SCORE)}", *row.about]) for *_, row, s in cells],
         hovertemplate="%{hovertext}<extra></extra>",
         **below_profile,
     )
     figure.add_scatter(  # not as the bars' own text, which a browser takes half as long again to lay out
         mode="text",
         x=[column for _, column, *_ in cells],
-        text=[f"{row.values[subset]:.3f}" for *_, row, subset in cells],
+        text=[number(row.values[subset], SCORE) for *_, row, subset in cells],
         textfont={"size": 12, "color": ink(scheme)},
         hoverinfo="skip",
         **below_profile,

@@ -18,7 +18,7 @@ from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.texts import Segment
 from blindspot.variants import Variant
 
@@ -47,7 +47,7 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
     cells = []
     for row in rows:
         text = marked(row.segments, scheme)
-        numbers = ("–" if np.isnan(value) else f"{value:{SCORE}}" for value in row.similarities)
+        numbers = ("–" if np.isnan(value) else number(value, SCORE) for value in row.similarities)
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         cells.append((label(row.subset), Html(f"{text}{note}"), *numbers))
     heads = (

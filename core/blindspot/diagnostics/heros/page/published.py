@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.page.heros_view import HerosView
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
 from blindspot.diagnostics.heros.resemblance import Resemblance
 from blindspot.errors import BlindspotError
-from blindspot.numerics.statistics.written import SCORE, percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.types import Float64
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
@@ -117,7 +117,7 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
         *textwrap.wrap(f"trained on {first.training_data}", HOVER_WIDTH),
         "from the lowest to the highest of them:",
         *(
-            f"{label(subset)}: {min(values_of_models):.3f} to {max(values_of_models):.3f}"
+            f"{label(subset)}: {number(min(values_of_models), SCORE)} to {number(max(values_of_models), SCORE)}"
             for subset, values_of_models in values.items()
         ),
     ]

@@ -20,7 +20,7 @@ from blindspot.diagnostics.retrieval.page.retrieval_view import BY_RUNS, Retriev
 from blindspot.diagnostics.retrieval.view import DIFFERENCE, HEAD, QUERY, RELEVANT, TEXT, AgainstView, against_view
 from blindspot.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
 from blindspot.numerics.ranking.judged import TOP
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, same_text
@@ -318,7 +318,7 @@ def _top_ten(
         if document in reasons:
             below = quiet(reasons[document], shown.scheme, "display:block;font-size:0.8rem")
             text = Html(f"{text if isinstance(text, Html) else escape(text)}{below}")
-        score_text = f"{score:.3f}" if top[0][1] >= 0.1 else f"{score:.4f}"  # of a fusion: at most 2/61
+        score_text = number(score, SCORE) if top[0][1] >= 0.1 else f"{score:.4f}"  # of a fusion: at most 2/61
         rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, score_text])
     tinted = [i for i, (document, _) in enumerate(top) if document in judged and judged[document].grade >= 1]
     return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)

@@ -11,7 +11,7 @@ from blindspot.diagnostics.words.categorization import SEEDS
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.headline import Rival, in_words, rivals, score_of, sure
@@ -104,6 +104,6 @@ def _chunks(task: Task, runs: list[RunRecord]) -> str:
     text = (
         f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
     )
-    text += f"with F1 **{first.value:.3f}**{sure(first, '.3f', more='over sentences')}"
+    text += f"with F1 **{number(first.value, SCORE)}**{sure(first, '.3f', more='over sentences')}"
     entry = find_diagnostic(task.diagnostic)
     return in_words(text, rivals(entry, runs, ".3f"), "better", "worse")

@@ -12,7 +12,7 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import ranks_table
 from blindspot.numerics.neighbors.approximate import Quality
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.space.neighbors import lists as neighbors
@@ -92,7 +92,7 @@ def _approximate(opened: Opened, k: int) -> bool:
         measured = [(space, _quality(space, opened.metric, k)) for space in opened.spaces]
     for space, quality in measured:
         st.caption(
-            f"{as_text(space.variant.label)}: recall@{k} **{quality.recall:.3f}** "
+            f"{as_text(space.variant.label)}: recall@{k} **{number(quality.recall, SCORE)}** "
             f"(share of the exact {k} nearest that it finds, over {quality.queries} random texts), "
             f"{quality.seconds * 1e3:.1f} ms per query instead of {quality.exact_seconds * 1e3:.1f} ms."
         )

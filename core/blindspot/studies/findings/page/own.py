@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from blindspot.runs.scope import Scope
 from blindspot.studies.compare.page.reading import compared, tested
 from blindspot.studies.compare.rows import Comparison
 from blindspot.studies.findings import own
@@ -26,7 +25,7 @@ def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: i
         tested(picks),
         lambda a, b: compared(a, b, picks),
         baseline=picks.baseline,
-        scope=Scope((dataset,) if dataset else ()),
+        dataset=dataset,
         most=most,
     )
     for number, comparison in enumerate(all_comparisons):
