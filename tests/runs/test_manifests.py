@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from blindspot.runs import manifests
 from blindspot.runs.manifests import NOT_THERE, Fact
 from blindspot.store.records import RunRecord
@@ -101,3 +103,13 @@ def test_only_vectors_of_a_gpu_are_announced_where_the_cpu_is_asked_for(reposito
         run = stored(repository, f"run{number}", machine=machine, encoder={"device": device, "dtype": dtype})
         (*notes,) = manifests.device_notes([run])
         assert [device in note for note in notes] == [True] * is_said, device
+
+
+@pytest.mark.parametrize(("share", "written"), [(0.25, "25.0%"), (0.0004, "0.1%"), (0.0, ""), (None, "")])
+def test_what_a_model_does_not_read_is_said_of_every_diagnostic(
+    repository: Repository, share: float | None, written: str
+) -> None:
+    runs = [stored(repository, name, embeddings={"truncated_share": share}) for name in ("aa", "bb")]
+    lines = manifests.truncation_warnings(runs)
+    assert [written in line and "256" in line and DATASET.id in line for line in lines] == [True] * bool(written)
+    assert set(lines) <= set(manifests.notes(runs))

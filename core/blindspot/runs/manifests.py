@@ -29,6 +29,7 @@ from blindspot.texts import counted
 from blindspot.transforms.chain import FittedChain
 
 NAMED = 5  # documents that lose most
+_SMALLEST_SHARE = 0.001  # of texts; a smaller one would be written as 0.0%
 
 
 def manifest_of(
@@ -134,22 +135,26 @@ def zero_vector_warnings(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def truncation_warnings(runs: Iterable[RunRecord]) -> list[str]:
-    """A sentence per run of retrieval whose model does not read some documents or queries to their end."""
-    called, out = names.current().model, []
+    """A sentence per model and dataset of which it does not read some texts to their end."""
+    called, out = names.current(), []
     for run in runs:
         facts = run.manifest.get("embeddings", {})
+        if not (share := facts.get("truncated_share")):
+            continue
+        model, most = called.model(run.plan.variant.encoder), int(run.manifest["encoder"]["max_length"])
+        begin = f"{model} reads at most {most:,} tokens: it cuts off"
         if "truncated_documents" not in facts:
+            part = percent(share, 1) if share >= _SMALLEST_SHARE else "fewer than 0.1%"
+            out.append(f"{begin} {part} of the texts of {called.dataset(run.plan.dataset)}.")
             continue
         documents, queries = int(facts["truncated_documents"]), int(facts["truncated_queries"])
-        most, n = int(run.manifest["encoder"]["max_length"]), int(run.metrics["documents"])
-        worst = ", ".join(list(facts["most_truncated"])[:NAMED])
+        worst, n = ", ".join(list(facts["most_truncated"])[:NAMED]), int(run.metrics["documents"])
         out.append(
-            f"{called(run.plan.variant.encoder)} reads at most {most:,} tokens: it cuts off {documents:,} of "
-            f"{counted(n, 'document')} ({percent(documents / n, 1)}"
+            f"{begin} {documents:,} of {counted(n, 'document')} ({percent(documents / n, 1)}"
             + (f"; most of {worst}" if worst else "")
             + f") and {counted(queries, 'query', 'queries')}."
         )
-    return out
+    return list(dict.fromkeys(out))
 
 
 def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:

@@ -70,11 +70,12 @@ def same_items(runs: Sequence[RunRecord]) -> bool:
 
 
 def model_notes(runs: Sequence[RunRecord]) -> None:
-    """Warn of prompts that models declare and that the runs did not use; say what was assumed about the models."""
+    """Warn of prompts that models declare and that the runs did not use; say what was assumed, and what was cut."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
-    for assumption in (*manifests.reading_notes(runs), *manifests.assumptions(runs)):
-        st.caption(as_text(assumption))
+    for kind in (manifests.reading_notes, manifests.assumptions, manifests.truncation_warnings):
+        for note in kind(runs):
+            st.caption(as_text(note))
 
 
 def training_notes(runs: Sequence[RunRecord]) -> None:
