@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +30,15 @@ def test_a_variant_can_be_read_back_from_its_id(encoder: str, transform: str) ->
 )
 def test_ids_of_variants(text: str, variant: Variant) -> None:
     assert Variant.parse(text) == variant
+
+
+def test_a_tilde_in_the_name_of_a_folder_is_no_transform(tmp_path: Path) -> None:
+    folder = tmp_path / "model~old"
+    folder.mkdir()
+    for path in (f"dir:{folder}", f"dir:{folder}?pooling=cls", str(folder)):
+        assert Variant.parse(path) == Variant(path, "none")
+        assert Variant.parse(f"{path}~center") == Variant(path, "center")
+    assert Variant.parse(f"dir:{tmp_path / 'gone~old'}").transform == "old"  # a later version's, or a mistake
 
 
 def test_labels_of_variants_leave_none_out() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from blindspot import names
 from blindspot.references import FusionRef, ModelRef
-from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.chain import STEPS, TransformChain
 
 
 @dataclass(frozen=True, init=False)
@@ -54,4 +56,12 @@ class Variant:
         if isinstance(alone.encoder, FusionRef):  # its models have transforms, and itself none
             return cls(text.removesuffix(f"{cls.SEPARATOR}none"), "none")
         encoder, separator, transform = text.rpartition(cls.SEPARATOR)
-        return cls(encoder, transform) if separator else alone
+        if not separator or (re.split("[+:]", transform)[0] not in STEPS and _is_path(text)):  # a folder called a~b
+            return alone
+        return cls(encoder, transform)
+
+
+def _is_path(reference: str) -> bool:
+    """Whether a reference, or a path, names a file or folder as it is."""
+    targets = (reference, reference.partition(":")[2].partition("?")[0])
+    return any(target and os.path.exists(os.path.expanduser(target)) for target in targets)  # noqa: PTH110, PTH111 - false for a name too long

@@ -177,6 +177,30 @@ def test_another_function_of_the_same_name_is_another_model(store: Path) -> None
     assert first.metrics != second.metrics
 
 
+def test_a_copy_of_a_file_is_told_apart_by_its_notes(store: Path, tmp_path: Path) -> None:
+    """Its run is the stored one, but how it was read is its own."""
+    rows = [f"{query},{match}" for query, match in PAIRS]
+    for name, lines in (("clean", rows), ("twice", [*rows[:9], "query,match", *rows[9:]])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["query,match", *lines]), "utf-8")
+    clean, twice, again = (
+        bs.evalrank("random-projection", tmp_path / f"{name}.csv", store=store) for name in ("clean", "twice", "clean")
+    )
+    assert clean.id == twice.id
+    assert not clean.notes
+    assert not again.notes
+    assert "twice" in twice.notes[0]
+    assert "clean" in twice.notes[0]
+    assert "line 11" in " ".join(twice.notes[1:])
+
+
+def test_zero_vectors_are_counted(store: Path) -> None:
+    texts = bs.texts_of(PAIRS, store=store)
+    vectors = np.random.default_rng(1).normal(size=(len(texts), 8))
+    assert not bs.evalrank(vectors, PAIRS, store=store).notes
+    vectors[[3, 5]] = 0
+    assert "2 zero vectors" in " ".join(bs.evalrank(vectors, PAIRS, store=store).notes)
+
+
 def test_the_same_vectors_are_the_same_run(store: Path) -> None:
     vectors = np.random.default_rng(0).normal(size=(len(bs.texts_of(PAIRS)), 5))
     assert bs.evalrank(vectors, PAIRS, store=store) == bs.evalrank(vectors.copy(), PAIRS, store=store)

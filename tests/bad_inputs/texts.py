@@ -105,7 +105,7 @@ def cases() -> Iterator[BadInput]:
     yield _case("a mark and nothing else", _csv(bom), "is empty")
     yield _case("UTF-16", _csv(GOOD.encode("utf-16")), "is UTF-16; expected a UTF-8", "save it as UTF-8")
     yield _case("UTF-16 without a mark", _csv(GOOD.encode("utf-16-le")), "zero byte", "UTF-8")
-    yield _case("UTF-32", _csv(GOOD.encode("utf-32")), "UTF-8")
+    yield _case("UTF-32", _csv(GOOD.encode("utf-32")), "is UTF-32", "save it as UTF-8")
     yield _case("Latin-1", _csv("query,match\ncafé,bar\nthé,tea\n".encode("latin-1")), "not UTF-8", "byte 15")
     yield _case("cp1252 quotes", _csv("query,match\n“a”,b\nc,d\n".encode("cp1252")), "not UTF-8", "save it as UTF-8")
     yield _case("10 million columns", made_by("t.csv", _many_columns), "columns", "at most 1,000", is_large=True)

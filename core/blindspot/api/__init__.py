@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from blindspot import names
 from blindspot.api import data as given
 from blindspot.api import models
 from blindspot.api.checks import Check, Checked, check
@@ -170,7 +171,15 @@ def run(
     variant = models.variant_of(model, name, partial(_texts, dataset, place))
     chain = transform or variant.transform
     request = requesting.request(entry.id, variant.encoder, chain, dataset, params, place.settings)
-    return Run.of(pipeline.run(request, place.settings, place.repository).record, place)
+    record = pipeline.run(request, place.settings, place.repository).record
+    stored = record.plan.dataset
+    if stored == request.dataset:
+        return Run.of(record, place)
+    called, file = names.current().dataset, request.dataset.entry().own  # a copy of a file, read in its own way
+    is_named = isinstance(data, str | os.PathLike)
+    same = [f"{called(request.dataset)} has the same content as {called(stored)}, whose run this is."]
+    reading = [f"{file.assumptions}."] if file and file.assumptions else []
+    return Run.of(record, place, (*(same if is_named else ()), *reading))
 
 
 def texts_of(data: Any, *, columns: Mapping[str, str] | None = None, store: Store = None) -> tuple[str, ...]:

@@ -62,9 +62,14 @@ class Run:
     manifest: Mapping[str, Any] = field(repr=False)
     _record: RunRecord = field(repr=False, compare=False)
     _place: Place = field(repr=False, compare=False)
+    _of_a_copy: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, record: RunRecord, place: Place) -> Run:
+    def of(cls, record: RunRecord, place: Place, of_a_copy: tuple[str, ...] | None = None) -> Run:
+        """
+        Args:
+            of_a_copy: notes on the data that was asked for, if the stored run is that of a file of the same content.
+        """
         plan = record.plan
         return cls(
             record.run_id,
@@ -76,6 +81,7 @@ class Run:
             record.manifest,
             record,
             place,
+            of_a_copy,
         )
 
     @property
@@ -91,7 +97,7 @@ class Run:
         about the model, declared prompts and similarities that were not applied, texts that were cut, data that seem to
         run the other way, and what scores on the dataset do not say."""
         doubts = self._entry.doubts([self._record], self._place.repository)
-        readings = manifests.reading_notes([self._record])
+        readings = manifests.reading_notes([self._record]) if self._of_a_copy is None else self._of_a_copy
         return (*readings, *manifests.notes([self._record]), *doubts, *limits_of([self.dataset]))
 
     def __float__(self) -> float:

@@ -32,6 +32,7 @@ KNOWN_OTHERS = {
     b"PK\x05\x06": "a zip archive: unpack it first",
     b"%PDF": "a PDF",
     LFS_POINTER: "a pointer of Git LFS, without the content: fetch it with git lfs pull",
+    b"\xff\xfe\x00\x00": "UTF-32: save it as UTF-8",  # before UTF-16, with which it begins
     b"\xff\xfe": "UTF-16: save it as UTF-8",
     b"\xfe\xff": "UTF-16: save it as UTF-8",
     b"\x89HDF": "an HDF5 file",

@@ -210,6 +210,8 @@ def _text(path: Path, data: bytes) -> str:
 
 
 _OTHER_FILES = {  # by their beginning: what they are, and what to do
+    codecs.BOM_UTF32_LE: ("UTF-32", "save it as UTF-8"),  # before UTF-16, with which it begins
+    codecs.BOM_UTF32_BE: ("UTF-32", "save it as UTF-8"),
     codecs.BOM_UTF16_LE: ("UTF-16", "save it as UTF-8"),
     codecs.BOM_UTF16_BE: ("UTF-16", "save it as UTF-8"),
     b"PK\x03\x04": ("a zip archive, as .xlsx is one", "unpack it, or save the sheet as .csv in UTF-8"),

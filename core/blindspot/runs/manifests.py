@@ -116,15 +116,15 @@ def _of_vectors(
 
 
 def _zero_vectors(model: Encoder | Ranking, embedded: Embedded) -> dict[str, int]:
-    """How many vectors of a served model are zero: its answer to what it cannot encode, or to nothing."""
-    if not model.info.served_by:
+    """How many vectors of a user's model are zero: its answer to what it cannot encode, or a failed call in a table."""
+    if ":" not in model.identity.reference:  # a baseline, whose words or letters a text may lack
         return {}
     zero = int(np.count_nonzero(embedded.covered & ~embedded.matrix.any(axis=1)))
     return {"zero_vectors": zero} if zero else {}
 
 
 def zero_vector_warnings(runs: Iterable[RunRecord]) -> list[str]:
-    """A sentence per served model that gives zero vectors."""
+    """A sentence per model that gives zero vectors."""
     zeros = {r.plan.variant.encoder: int(r.manifest.get("embeddings", {}).get("zero_vectors", 0)) for r in runs}
     called = names.current().model
     return [

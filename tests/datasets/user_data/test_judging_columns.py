@@ -356,6 +356,7 @@ def test_single_quotes_around_every_text_are_said(tmp_path: Path) -> None:
         (r"the caf\u00e9 of ours", r"taken as written: '\u00e9'"),
         (r"in C:\new\temp it is", ""),
         ("7", "1 text of column 'match' that is only a number"),
+        ("nan", "x.csv: 1 text of column 'match' that may stand for nothing, taken as written: 'nan'"),
         ("in 1984", ""),
         ('"[""a plant"", ""a pot""]"', "1 text of column 'match' written like a list and taken as one text"),
         ("[see a plant]", ""),
@@ -368,6 +369,7 @@ def test_texts_that_are_probably_not_meant_are_said(tmp_path: Path, text: str, s
     assert own is not None
     assert said in own.assumptions
     assert bool(own.assumptions) is bool(said)
+    assert own.assumptions.count(" text of column ") <= 1  # one cause, one remark
 
 
 def test_rows_that_annotators_discarded_are_said(tmp_path: Path) -> None:

@@ -335,6 +335,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a number a line": ("1\n2\n", "has no word vectors"),
     "binary": (bytes(range(1, 256)) + bytes(99), "is a binary file of no known kind"),
     "UTF-16": (GOOD.encode("utf-16"), "is UTF-16"),
+    "UTF-32": (GOOD.encode("utf-32"), "is UTF-32"),
     "zip": (b"PK\x03\x04" + bytes(99), "is a damaged packed file, or cut short"),
     "zip of two": (zipped(a=GOOD, b=GOOD), "is a zip archive of 2 files: a, b"),
     "bzip2 cut": (bz2.compress(GOOD.encode())[:30], "is a damaged packed file, or cut short"),

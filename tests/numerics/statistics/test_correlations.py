@@ -12,7 +12,7 @@ from scipy import stats
 
 from blindspot.numerics.statistics import correlations as module
 from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences, spearman
-from blindspot.numerics.statistics.pairs import Dependence, correlation, p_of_change
+from blindspot.numerics.statistics.pairs import FEWEST_CARRYING, Dependence, correlation, p_of_change
 from blindspot.types import Float64
 from tests.support.tables import each
 
@@ -162,6 +162,16 @@ def test_a_perfect_order_has_no_interval() -> None:
     known = Dependence.of(np.arange(20), 20 + np.arange(20))
     for kind in KINDS:
         assert correlation(1.0, influences(x, x).of(kind), known).interval is None
+
+
+def test_a_correlation_that_hangs_on_one_pair_has_another_reason_than_a_perfect_one() -> None:
+    x = np.arange(40.0)
+    y = np.append(x[:-1], -500.0)
+    known = Dependence.of(np.arange(40), 40 + np.arange(40))
+    lone, perfect = (correlation(0.5 if z is y else 1.0, influences(x, z).pearson, known) for z in (y, x))
+    assert lone.interval is None
+    assert 0 < known.carried_by(influences(x, y).pearson[:, np.newaxis])[0] < FEWEST_CARRYING
+    assert lone.refusal not in {"", perfect.refusal}
 
 
 @each("kind", KINDS)

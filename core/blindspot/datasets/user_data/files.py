@@ -273,7 +273,8 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
                     f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
                     f"nothing, taken as written: {', '.join(repr(text) for text in dict.fromkeys(missing))}"
                 )
-            numbers = [cell.strip() for cell in cells if judged.is_number(cell.strip())]
+            filled = [text for cell in cells if (text := cell.strip()).casefold() not in MISSING]
+            numbers = [text for text in filled if judged.is_number(text)]
             if 0 < len(numbers) <= max(len(cells) * _FEW, 1):
                 yield (
                     f"{counted(len(numbers), 'text')} of column '{table.names[number][:40]}' that is only a number, "

@@ -405,8 +405,10 @@ def fisher_estimate(
     """As ``correlation``, from the ``moments`` of the influences."""
     _, variance, carried = moments_of_values
     interval, refusal = None, dependence.refusal
-    if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
+    if not refusal and (carried == 0 or abs(value) >= 1 - _ROUNDING):
         refusal = "all pairs are equally influential, so there is no estimate of its error"
+    elif not refusal and carried < FEWEST_CARRYING:
+        refusal = "how far it may be off hangs on a single group or text"
     elif not refusal:
         reach = float(quantile(freedom_of(carried, dependence), level)) * float(np.sqrt(variance)) / (1 - value * value)
         middle = float(np.arctanh(value))
