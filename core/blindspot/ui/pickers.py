@@ -167,6 +167,12 @@ def current_page() -> str:
     return str(st.session_state.get(_PAGE, ""))
 
 
+def came_by_address() -> bool:
+    """Whether the session begins with this run, by an address with parameters: a copied link says all that is not
+    usual."""
+    return bool(st.session_state.get(ASKED))
+
+
 def shared_pickers(page: str) -> Picks:
     """Draw the pickers that change what a page shows; app.py calls this before the page, with the page's path.
 

@@ -28,7 +28,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import percent
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
-from tests.support.pages import OpenApp, chart, table, written
+from tests.support.pages import OpenApp, chart, switch_page, table, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
@@ -158,6 +158,38 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     found = f"**{percent(runs['outliers trigrams'].metrics['accuracy'], 1)}**"
     app = open_app(cache, "words", words_covered="own", model=["trigrams~none"], data=ODD.id)
     assert found in written(app), "of the picked dataset"
+
+
+@pytest.mark.heavy
+def test_the_page_is_about_the_picked_dataset(
+    open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
+) -> None:
+    def about(app: AppTest, run: str) -> bool:
+        score = percent(runs[f"{run} trigrams"].metrics[SCORES[run]], 1)
+        return "**trigrams** " in written(app) and f"**{score}**" in written(app)
+
+    where = {"words_covered": "own", "model": ["trigrams~none"]}
+    app = open_app(cache, "words", **where, data="demo-pairs")
+    assert "(sidebar)" in written(app), "it has no results here"
+    app.button(key="pick_shown").click().run()
+    assert app.selectbox(key="data").value == ASKED.id
+    assert "(sidebar)" not in written(app)
+    for dataset, run, view in ((ODD.id, "outliers", "outliers"), (KINDS.id, "categorization", "categories")):
+        app.selectbox(key="data").set_value(dataset).run()
+        assert app.segmented_control(key="view").value == view
+        assert app.segmented_control(key=f"{view}_of").value == dataset
+        assert about(app, run)
+    app.segmented_control(key="view").set_value("coverage").run()
+    assert app.segmented_control(key="view").value == "coverage", "the reader's choice, until another is picked"
+    app.segmented_control(key="view").set_value("analogies").run()
+    copied = open_app(cache, "words", **{name: app.query_params[name] for name in app.query_params})
+    assert copied.segmented_control(key="view").value == "analogies", "a copied link shows the same"
+    assert about(copied, "categorization")
+    app = open_app(cache, "evalrank", data=ODD.id)
+    switch_page(app, "words")
+    app.query_params["words_covered"] = "own"
+    app.run()
+    assert app.segmented_control(key="view").value == "outliers"
 
 
 @pytest.mark.heavy

@@ -12,10 +12,13 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.page import cases, chunks, drill_down, headline, table
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
-from blindspot.ui.page_state import link
+from blindspot.ui.page_state import VIEW, link
+from blindspot.ui.pickers import came_by_address
 from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.missing_runs import offer_switch
 from blindspot.ui.widgets.views import View, choose_view
 
+_FOLLOWED = "_words_followed"  # the dataset that was picked when the page was last drawn
 SHOWN = ("analogy", "categorization", "outliers", "thematic_fit", "chunking", "similarity")
 
 
@@ -27,6 +30,7 @@ def show() -> None:
     )
     shown = table.selected(picks)
     if shown.runs:
+        _follow_pick(shown)
         with ui.errors_shown():
             headline.show(shown)
         table.show(shown)
@@ -37,6 +41,25 @@ def show() -> None:
         table.show(shown)
     run = {diagnostic for diagnostic, _ in shown.runs}
     ui.how_computed(*(find_diagnostic(name) for name in SHOWN if name != "similarity" or name in run))
+
+
+def _follow_pick(shown: WordsView) -> None:
+    """Open the view of the picked dataset on it, when the page opens or another one is picked; say what the page is
+    about where it has no results of it. The table has every dataset, whichever is picked."""
+    picked, task = shown.picks.dataset, headline.task_told(shown)
+    if task is None:
+        return
+    if task.dataset != picked:
+        text = f"{tables.dataset_title(picked)} (sidebar) has no results here. The table has all sets of words; the "
+        offer_switch(f"{text}sentence is about {tables.dataset_title(task.dataset)}.", task.dataset)
+    is_another = st.session_state.get(_FOLLOWED, picked) != picked
+    st.session_state[_FOLLOWED] = picked
+    if VIEW not in st.session_state:  # the page opens; a link's view stays
+        is_another = VIEW not in st.query_params and not came_by_address()
+    if task.dataset == picked and is_another:
+        view, key = drill_down.PLACES[task.diagnostic]
+        st.session_state[VIEW] = view
+        st.session_state[key] = picked
 
 
 def _coverage(shown: WordsView) -> None:

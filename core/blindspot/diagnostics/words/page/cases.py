@@ -28,7 +28,7 @@ MOST_GROUPS = 24  # that the figure shows one by one
 
 def outliers(shown: WordsView) -> None:
     """Accuracy and outlier position of all models, by group where there are few groups, then the cases of one model."""
-    runs = choose_dataset(shown, "outliers", "outliers_of")
+    runs = choose_dataset(shown, "outliers")
     if not runs:
         return
     by_group = {variant: _by_group(run.run_id, "outliers") for variant, run in runs.items()}
@@ -68,7 +68,7 @@ def outliers(shown: WordsView) -> None:
 
 def events(shown: WordsView) -> None:
     """Accuracies of all models by what patients are compared with, then the events of one model."""
-    runs = choose_dataset(shown, "thematic_fit", "events_of")
+    runs = choose_dataset(shown, "thematic_fit")
     if not runs:
         return
     _figure(shown, runs, [], "typical patient nearer than the atypical one")

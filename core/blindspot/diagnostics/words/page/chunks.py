@@ -37,7 +37,7 @@ KINDS = {
 
 def chunks(shown: WordsView) -> None:
     """F1 of all models by kind of phrase, then the kinds and sentences of one model, then the paper's scores."""
-    runs = choose_dataset(shown, "chunking", "chunks_of")
+    runs = choose_dataset(shown, "chunking")
     if runs:
         _figure(shown, runs)
         run = choose_variant(runs, "chunks_by")

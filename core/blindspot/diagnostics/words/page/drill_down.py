@@ -26,9 +26,17 @@ from blindspot.variants import Variant
 
 ROWS = 1_000
 PREFIX = "accuracy@"
+# By diagnostic: its view, and the key of the dataset that is chosen there.
+PLACES = {
+    "analogy": ("analogies", "analogies_of"),
+    "categorization": ("categories", "categories_of"),
+    "outliers": ("outliers", "outliers_of"),
+    "thematic_fit": ("events", "events_of"),
+    "chunking": ("chunks", "chunks_of"),
+}
 
 
-def choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
+def choose_dataset(shown: WordsView, diagnostic: str) -> Mapping[Variant, RunRecord] | None:
     """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note, and None.
 
     By default it is the picked dataset, or the first one with runs.
@@ -38,6 +46,7 @@ def choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Varia
         st.info("No results yet: see *Run tasks without results* below.", icon=":material/play_circle:")
         return None
     usual = shown.picks.dataset if shown.picks.dataset in by_dataset else next(iter(by_dataset))
+    key = PLACES[diagnostic][1]
     chosen = tab_named("Dataset", [usual, *sorted(by_dataset.keys() - {usual})], key=key, name=title_of)
     return {v: by_dataset[chosen][v] for v in shown.variants if v in by_dataset[chosen]}
 
@@ -70,7 +79,7 @@ def choose_rows(
 
 def analogies(shown: WordsView) -> None:
     """Accuracy of all variants by section, then the questions of one variant."""
-    runs = choose_dataset(shown, "analogy", "analogies_of")
+    runs = choose_dataset(shown, "analogy")
     if not runs:
         return
     lines = [
@@ -133,7 +142,7 @@ def _questions(run: RunRecord) -> None:
 
 def categories(shown: WordsView) -> None:
     """The purity of one run, its confusion matrix, and a cluster's words."""
-    runs = choose_dataset(shown, "categorization", "categories_of")
+    runs = choose_dataset(shown, "categorization")
     if not runs:
         return
     run = choose_variant(runs, "categories_by")

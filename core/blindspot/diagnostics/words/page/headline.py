@@ -20,26 +20,23 @@ from blindspot.ui.markdown import as_text
 
 
 def show(shown: WordsView) -> None:
-    """One sentence on the first model: on the picked dataset if it was run on that, else on the first of its tasks."""
-    sentences = {
-        "analogy": _analogies,
-        "categorization": _categories,
-        "outliers": _cases,
-        "thematic_fit": _cases,
-        "chunking": _chunks,
-    }
+    """One sentence on the first model, on the task of ``task_told``."""
+    if task := task_told(shown):
+        runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
+        draw(_SENTENCES[task.diagnostic](task, runs))
+
+
+def task_told(shown: WordsView) -> Task | None:
+    """That of the picked dataset if the first model was run on it, else the first of its tasks."""
     tasks = [
         task
-        for diagnostic in sentences
+        for diagnostic in _SENTENCES
         for task in TASKS
         if task.diagnostic == diagnostic
         and task.metric in {"accuracy", "purity", "f1"}
         and shown.variants[0] in shown.of(task)
     ]
-    if tasks:
-        task = next((task for task in tasks if task.dataset == shown.picks.dataset), tasks[0])
-        runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
-        draw(sentences[task.diagnostic](task, runs))
+    return next((task for task in tasks if task.dataset == shown.picks.dataset), next(iter(tasks), None))
 
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
@@ -107,3 +104,12 @@ def _chunks(task: Task, runs: list[RunRecord]) -> str:
     text += f"with F1 **{number(first.value, SCORE)}**{sure(first, '.3f', more='over sentences')}"
     entry = find_diagnostic(task.diagnostic)
     return in_words(text, rivals(entry, runs, ".3f"), "better", "worse")
+
+
+_SENTENCES = {
+    "analogy": _analogies,
+    "categorization": _categories,
+    "outliers": _cases,
+    "thematic_fit": _cases,
+    "chunking": _chunks,
+}
