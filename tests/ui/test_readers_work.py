@@ -81,7 +81,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         "blindspot.diagnostics.retrieval.figures.against",
         *(f"blindspot.numerics.statistics.written.{name}" for name in ("percent", "has_half")),
         *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbors.view.view_of_item"),
-        "blindspot.studies.threshold.pairs.of_spaces",
+        *("blindspot.studies.threshold.pairs.of_spaces", "….doubts"),
     ],
     "a search for one text in others, once through each": [
         "blindspot.diagnostics.evalrank.browsing.containing",

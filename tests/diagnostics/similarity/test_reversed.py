@@ -12,10 +12,12 @@ from blindspot.api.place import Place
 from blindspot.api.results import Run
 from blindspot.api.thresholds import threshold
 from blindspot.diagnostics.similarity.view import TURN
+from blindspot.names import in_address
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.report.content import gather
 from blindspot.studies.report.html import render
 from tests.support.commands import Command
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
@@ -35,7 +37,7 @@ def mine(folder: Path, sign: int) -> str:
     return f"file:{path}"
 
 
-def ask(blindspot: Command, world: World, dataset: str) -> dict[str, str]:
+def ask(blindspot: Command, open_app: OpenApp, world: World, dataset: str) -> dict[str, str]:
     """What each surface says of two models on a dataset."""
     world.add(GramEncoder(), GramEncoder("bigrams", size=2))
     encoders = [word for model in MODELS for word in ("--encoder", model)]
@@ -45,7 +47,16 @@ def ask(blindspot: Command, world: World, dataset: str) -> dict[str, str]:
     ids = [record.run_id for record in records]
     report = gather(world.repository, world.settings, Selection(datasets=(dataset,)))
     golden = ("gate", "--encoder", MODELS[0], "--baseline", MODELS[1], "--data", dataset)
-    return {
+    name = in_address(dataset)
+    pages: dict[str, dict[str, str | list[str]]] = {
+        "overview": {"scores": "similarity"},
+        "compare": {},
+        "similarity": {},
+        "threshold": {},
+        "size": {"size_enc": MODELS[0]},
+        "lab": {"lab_enc": list(MODELS), "lab_chain": ["none"], "lab_task": f"similarity@{name}"},
+    }
+    return {f"page {page}": written(open_app(world.cache, page, data=name, **of)) for page, of in pages.items()} | {
         "run": command.err,
         "run --json": " ".join(blindspot.json("run", "similarity", *encoders, "--dataset", dataset)["doubts"]),
         "notes": " ".join(runs[0].notes),
@@ -60,13 +71,15 @@ def ask(blindspot: Command, world: World, dataset: str) -> dict[str, str]:
 
 
 @pytest.mark.heavy
-def test_each_surface_asks_about_scores_that_are_distances(blindspot: Command, world: World, tmp_path: Path) -> None:
-    said = ask(blindspot, world, mine(tmp_path, -1))
+def test_each_surface_asks_about_scores_that_are_distances(
+    blindspot: Command, open_app: OpenApp, world: World, tmp_path: Path
+) -> None:
+    said = ask(blindspot, open_app, world, mine(tmp_path, -1))
     assert [name for name, text in said.items() if "minus the score" not in " ".join(text.split())] == []
     assert "minus the score" in TURN
 
 
 @pytest.mark.heavy
-def test_no_surface_asks_about_scores(blindspot: Command, world: World, tmp_path: Path) -> None:
-    said = ask(blindspot, world, mine(tmp_path, 1))
+def test_no_surface_asks_about_scores(blindspot: Command, open_app: OpenApp, world: World, tmp_path: Path) -> None:
+    said = ask(blindspot, open_app, world, mine(tmp_path, 1))
     assert [name for name, text in said.items() if "minus the score" in " ".join(text.split())] == []

@@ -120,7 +120,7 @@ def test_published_cells_are_framed_and_measured_ones_filled(scheme: Scheme) -> 
 def test_cells_say_their_numbers_and_names_are_no_markup() -> None:
     figure = published_map(ROWS, ["MR", "TREC"], Scheme.LIGHT)
     said = [text for trace in figure.data if trace.type == "scatter" for text in trace.text]
-    assert said == ["0.83", "-0.50", "-0.08", "0.25"]
+    assert said == ["0.83", "−0.50", "−0.08", "0.25"]
     assert list(figure.layout.yaxis.ticktext) == ["EvalRank &lt;b&gt;", "<i>↳ here</i>", "STR"]
     framed = traces(figure)["published"]
     assert framed.hovertext[0] == "EvalRank &lt;b&gt;, MR<br>published: 0.83<br>over 67 models<br>here: &lt;i&gt;"

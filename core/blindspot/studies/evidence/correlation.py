@@ -183,8 +183,8 @@ def in_words(two: TwoCorrelations) -> str:
         return f"{two.first.phrase} and {two.second.phrase} cannot be compared on {two.task.phrase}: {two.why}."
     text = (
         f"Over the {two.n} models of {counted(two.families, 'family', 'families')} with all three scores, "
-        f"{two.first.phrase} correlates with {two.task.phrase} at {two.first_rho:.2f}, {two.second.phrase} at "
-        f"{two.second_rho:.2f}: a difference of {number(two.difference, '+.2f')}"
+        f"{two.first.phrase} correlates with {two.task.phrase} at {number(two.first_rho, '.2f')}, {two.second.phrase} "
+        f"at {number(two.second_rho, '.2f')}: a difference of {number(two.difference, '+.2f')}"
     )
     if two.interval is None:
         return f"{text}. It describes these models only ({two.why})."

@@ -269,7 +269,7 @@ def published_map(rows: Sequence[MapRow], columns: Sequence[str], scheme: Scheme
             mode="text",
             x=[x for _, x, *_ in cells],
             y=[y for y, *_ in cells],
-            text=[f"{row.values[column]:.2f}" for *_, row, column in cells],
+            text=[number(row.values[column], ".2f") for *_, row, column in cells],
             textfont={"size": 12, "color": ink(scheme)},
             hoverinfo="skip",
             showlegend=False,
@@ -300,7 +300,7 @@ def _published_tooltip(row: MapRow, column: str) -> str:
     where = "published" if row.is_published else "measured here"
     tooltip = [escape(line, quote=False) for line in row.said.get(column, "").split("\n") if line]
     names = f"{escape(row.name, quote=False)}, {escape(column, quote=False)}"
-    return "<br>".join([names, f"{where}: {row.values[column]:.2f}", *tooltip])
+    return "<br>".join([names, f"{where}: {number(row.values[column], '.2f')}", *tooltip])
 
 
 def _color(share: float, scheme: Scheme, opacity: float | None = None) -> str:

@@ -47,6 +47,7 @@ from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import ask_tolerated, one_of, tolerated
+from blindspot.ui.widgets.doubts import show_doubts
 from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
 
@@ -199,6 +200,7 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
     result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in measured), grid, measured)
     with top:
         _headline(result)
+        show_doubts(grid.entry, [run for _, run in measured])
     if len(result.cells) < 2:
         return
     tolerance = tolerated("size_drop")

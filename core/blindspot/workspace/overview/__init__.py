@@ -23,6 +23,7 @@ from blindspot.ui.resources import scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.doubts import show_doubts
 from blindspot.ui.widgets.tables import show_limits
 from blindspot.ui.widgets.views import View, choose_page
 from blindspot.workspace.overview import best, figures, tables
@@ -98,6 +99,7 @@ def section(entry: Diagnostic, picks: Picks) -> None:
             _at_first(entry, boards[0])
         tables.best_of(entry, boards[0])
         at_first.empty()
+    show_doubts(entry, boards[0].runs)
     if (best_here := tables.best_of(entry, boards[0])) is not None:  # a user's own minimal pairs may have no synonym
         _sentence(f"**{as_text(best.verdict(best_here))}** {as_text(best.cost(best_here))}", key="headline")
         _dots(best_here, boards[0], key=f"dots_{entry.id}")

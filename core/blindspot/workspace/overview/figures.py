@@ -18,6 +18,7 @@ ROW = 26  # pixels of a model whose name takes one line
 LINE = 16  # of each further line
 FRAME = 62  # of the axis
 NAME_WIDTH = 24  # characters of a line of a name: what a phone has room for
+AXIS_WIDTH = 40  # and of the axis's title
 
 
 def score_dots(
@@ -55,10 +56,11 @@ def score_dots(
     high = float(scores["high"].fillna(scores["score"]).max())
     room = 0.05 * (high - low) or 0.05
     end = min(high + room, 1.0 + room / 4) if is_at_most_one else high + room
-    figure.update_xaxes(title=axis, range=[max(0.0, low - room) if low >= 0 else low - room, end], fixedrange=True)
+    title = wrapped(axis, AXIS_WIDTH)
+    figure.update_xaxes(title=title, range=[max(0.0, low - room) if low >= 0 else low - room, end], fixedrange=True)
     figure.update_yaxes(
         tickvals=list(range(len(names))), ticktext=names, range=[len(names) - 0.5, -0.5], fixedrange=True
     )
     lines = max(name.count("<br>") for name in names)
-    apply_layout(figure, scheme, height=FRAME + (ROW + LINE * lines) * len(names))
+    apply_layout(figure, scheme, height=FRAME + LINE * title.count("<br>") + (ROW + LINE * lines) * len(names))
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})

@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot.diagnostics.words.schnabel_table import table_1
 from blindspot.figures.theme import Scheme, looks
-from blindspot.numerics.statistics.written import interval
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.studies.evidence import published
 from blindspot.studies.evidence.correlation import Cell
 from blindspot.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
@@ -142,9 +142,9 @@ def _rows(
 
 
 def _in_words(cell: PublishedCorrelation, measured: Cell | None) -> str:
-    lines = [f"published: {cell.rho:.2f} over {cell.models.count} models of {cell.models.names} names"]
+    lines = [f"published: {number(cell.rho, '.2f')} over {cell.models.count} models of {cell.models.names} names"]
     if measured is not None and measured.rho is not None:
-        lines.append(f"here: {measured.rho:.2f} over {measured.n} models of {measured.families} families")
+        lines.append(f"here: {number(measured.rho, '.2f')} over {measured.n} models of {measured.families} families")
     return "\n".join(lines)
 
 

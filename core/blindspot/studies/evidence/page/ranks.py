@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from blindspot.names import shortened
+from blindspot.numerics.statistics.written import number
 from blindspot.studies.evidence.figures import Column, Line, bump_chart
 from blindspot.studies.evidence.page.choices import EvidenceView, choose
 from blindspot.studies.evidence.scores import Measure, ScoreTable
@@ -118,7 +119,7 @@ def _short(measure: Measure, among: Sequence[Measure]) -> str:
 
 
 def _rho(rho: float) -> str:
-    return "all tied" if np.isnan(rho) else f"ρ {rho:.2f}"
+    return "all tied" if np.isnan(rho) else f"ρ {number(rho, '.2f')}"
 
 
 def short_name(variant: Variant) -> str:

@@ -12,6 +12,7 @@ from blindspot.studies.evidence.scores import family_of
 from blindspot.studies.lab.page import headline, matched, progress, series, size, views
 from blindspot.studies.lab.page.form import form
 from blindspot.studies.lab.page.progress import LabView
+from blindspot.ui.widgets.doubts import show_doubts
 from blindspot.ui.widgets.tables import show_limits
 from blindspot.ui.widgets.views import View, choose_view
 
@@ -74,6 +75,8 @@ def show() -> None:
         if shown:
             with top:
                 headline.show(shown)
+                for entry in {task.entry: None for task in shown.grid.tasks}:
+                    show_doubts(entry, [run for run in shown.found.values() if run.plan.diagnostic == entry.id])
             with whole if shown.is_whole else part:
                 choose_view(shown, VIEWS)
                 show_limits(task.dataset for task in shown.grid.tasks)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot.figures import grids
 from blindspot.names import current
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import number, percent
 from blindspot.studies.evidence.page import beside
 from blindspot.studies.lab.grid import Measure, Scores
 from blindspot.studies.lab.orders import Effect, Knob, Order, effects, in_words, orders, places
@@ -122,7 +122,7 @@ def _effect_in_words(effect: Effect) -> str:
         return f"**The {effect.knob}** alone never changes the ranking ({pairs})."
     return (
         f"**The {effect.knob}** alone leaves the ranking unchanged in {percent(effect.same)} of cases ({pairs}); tau-b "
-        f"is {effect.mean:.2f} on average, {effect.least:.2f} at least."
+        f"is {number(effect.mean, '.2f')} on average, {number(effect.least, '.2f')} at least."
     )
 
 
