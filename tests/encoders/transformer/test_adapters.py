@@ -284,6 +284,26 @@ def test_an_adapter_that_cannot_be_loaded_is_refused(tmp_path: Path, base: Path,
     assert not wrong
 
 
+def test_an_adapter_in_a_folder_of_its_own_loads_once_its_files_are_moved(
+    tmp_path: Path, base: Path, settings: Settings
+) -> None:
+    """The library (6.2) looks for the base's weights in a folder of that name inside the base; the refusal's remedy
+    is to move the files."""
+    folder = adapted(tmp_path / "adapter", base)
+    as_saved = of_library(folder)
+    _nested(folder)
+    with pytest.raises(OSError, match=r"model\.safetensors"):
+        of_library(folder)
+    with pytest.raises(InputError, match=r"beside modules\.json; move them there, and make the module's path"):
+        ours(folder, settings)
+    for file in (folder / "0_Transformer").iterdir():
+        file.rename(folder / file.name)
+    rows = json.loads((folder / "modules.json").read_text("utf-8"))
+    (folder / "modules.json").write_text(json.dumps([rows[0] | {"path": ""}, *rows[1:]]), "utf-8")
+    assert np.array_equal(of_library(folder), as_saved)
+    assert library.difference(as_saved, ours(folder, settings).encode(TEXTS, CancelToken())) <= MOST
+
+
 def test_weights_that_the_library_does_not_load_are_named(tmp_path: Path, base: Path, settings: Settings) -> None:
     """transformers 5.23 leaves out the magnitudes of DoRA, and computes with other ones."""
     folder = adapted(tmp_path / "adapter", base, _lora(use_dora=True))
