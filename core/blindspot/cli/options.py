@@ -23,6 +23,7 @@ from blindspot.encoders.catalog import variant_named
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.scope import Scope
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -70,6 +71,13 @@ Transforms = Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)]
 Metric = Annotated[Similarity, typer.Option(help="similarity")]
 OneDataset = Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")]
 Datasets = Annotated[list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")]
+OnDatasets = Annotated[
+    list[str] | None, typer.Option(help="only results on this dataset; repeat for several; default: all")
+]
+OfDiagnostics = Annotated[
+    list[str] | None,
+    typer.Option(help="only results of this diagnostic, for example evalrank; repeat for several; default: all"),
+]
 RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
 
 Command = Callable[..., None]
@@ -242,6 +250,12 @@ def datasets_named(names: Sequence[str] | None) -> tuple[DatasetRef, ...]:
 def dataset_named(name: str) -> DatasetRef:
     """The dataset of an option; raises ``InputError``."""
     return datasets_named([name])[0]
+
+
+def scope_named(datasets: Sequence[str] | None, diagnostics: Sequence[str] | None) -> Scope:
+    """The results of ``--dataset`` and ``--diagnostic``; raises ``InputError``, which names the nearest."""
+    named = dict.fromkeys(find_diagnostic(name).id for name in diagnostics or ())
+    return Scope(datasets_named(datasets), tuple(named))
 
 
 def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:

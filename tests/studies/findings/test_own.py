@@ -44,7 +44,7 @@ def test_the_newest_own_model_with_a_tested_difference_is_compared(
 
     def compared(a: Variant, b: Variant) -> Comparison:
         verdict = Verdict.UNTESTED if a in undecided else Verdict.ALIKE
-        row = SimpleNamespace(decides=True, dataset="own", verdict=verdict)
+        row = SimpleNamespace(decides=True, entry=SimpleNamespace(id="similarity"), dataset="own", verdict=verdict)
         return cast("Comparison", SimpleNamespace(a=a, b=b, rows=[row]))
 
     found = comparisons(variants, KNOWN, {str(one): {1} for one in KNOWN}, compared)

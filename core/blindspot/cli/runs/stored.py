@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, RunId, dataset_named, named, settings_and_store
+from blindspot.cli.options import AsJson, OfDiagnostics, OnDatasets, RunId, named, scope_named, settings_and_store
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
+from blindspot.diagnostic import all_diagnostics, in_words
 from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.comparison import compare_runs
 from blindspot.runs.default_models import first_run
@@ -19,19 +19,16 @@ from blindspot.store.records import RunRecord
 
 def list_runs(
     context: typer.Context,
-    diagnostic: Annotated[str | None, typer.Option(help="only runs of this diagnostic")] = None,
-    dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
+    dataset: OnDatasets = None,
+    diagnostic: OfDiagnostics = None,
     as_json: AsJson = False,
 ) -> None:
     """List the runs in the store. Details of a run, with its references: ``runs show ID``."""
     if context.invoked_subcommand:
         return
     settings, repository = settings_and_store()
-    if diagnostic is not None:
-        find_diagnostic(diagnostic)
-    if dataset is not None:
-        dataset = dataset_named(dataset)
-    runs = repository.runs(diagnostic=diagnostic, dataset=dataset)
+    scope = scope_named(dataset, diagnostic)
+    runs = [run for run in repository.runs() if scope.has(run.plan.diagnostic, run.plan.dataset)]
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})
         return

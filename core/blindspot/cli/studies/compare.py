@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, settings_and_store
+from blindspot.cli.options import AsJson, OfDiagnostics, OnDatasets, scope_named, settings_and_store
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import variant_named
 from blindspot.numerics.similarity import Similarity
-from blindspot.studies.compare.rows import method_in_words, reasons
+from blindspot.studies.compare.rows import check_two, method_in_words, reasons
 from blindspot.studies.compare.view import compare_view
 from blindspot.variants import Variant
 
@@ -19,6 +19,8 @@ from blindspot.variants import Variant
 def compare_variants(
     a: Annotated[str, typer.Argument(metavar="A", help="encoder, or ENCODER~TRANSFORM such as minilm~center")],
     b: Annotated[str, typer.Argument(metavar="B", help="encoder, or ENCODER~TRANSFORM")],
+    dataset: OnDatasets = None,
+    diagnostic: OfDiagnostics = None,
     metric: Annotated[Similarity, typer.Option(help="similarity, for diagnostics with a choice")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
@@ -30,7 +32,10 @@ def compare_variants(
     variants = repository.variants()
     a_variant, other = (_variant(name, variants) for name in (a, b))
     picked = {"metric": metric.value}
-    view = compare_view(a_variant, other, repository, picked)
+    scope = scope_named(dataset, diagnostic)
+    check_two(a_variant, other, repository)
+    scope.check(repository)
+    view = compare_view(a_variant, other, repository, picked, scope)
     if as_json:
         output.print_json(view.as_json(picked))
         return

@@ -7,12 +7,21 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, Variants, named_variants, settings_and_store
+from blindspot.cli.options import (
+    AsJson,
+    OfDiagnostics,
+    OnDatasets,
+    Variants,
+    named_variants,
+    scope_named,
+    settings_and_store,
+)
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.default_models import check_were_run, first_run
+from blindspot.runs.scope import EVERYTHING
 from blindspot.store.records import RunState
 from blindspot.studies.findings import collection, own
 from blindspot.studies.findings.collection import Selection
@@ -24,6 +33,8 @@ SHOWN = 7
 def findings(
     runs: Annotated[list[str] | None, typer.Argument(help="run ids, or their beginnings; default: all runs")] = None,
     variant: Variants = None,
+    dataset: OnDatasets = None,
+    diagnostic: OfDiagnostics = None,
     show_all: Annotated[bool, typer.Option("--all", help=f"show all, not only the worst {SHOWN}")] = False,
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="also of post-processed models, which are left out otherwise")
@@ -38,17 +49,28 @@ def findings(
     """
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    if variants and runs:
-        raise InputError("both runs and --variant are given", expected="one of them")
+    scope = scope_named(dataset, diagnostic)
+    for option, is_given in (("--variant", variants), ("--dataset", dataset), ("--diagnostic", diagnostic)):
+        if runs and is_given:
+            raise InputError(f"both runs and {option} are given", expected="one of them")
     if variants:
         check_were_run(variants, repository)
+    scope.check(repository)
     named = [repository.run(run_id) for run_id in dict.fromkeys(runs or [])]
     for run in named:
         if run.state is not RunState.DONE:
             raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
-    selection = Selection(variants, runs=tuple(run.run_id for run in named), postprocessed=postprocessed)
+    selection = Selection(
+        variants,
+        datasets=scope.datasets,
+        runs=tuple(run.run_id for run in named),
+        postprocessed=postprocessed,
+        diagnostics=scope.diagnostics,
+    )
     collected = collection.collect(repository, settings, selection)
-    comparisons = [] if runs else own.of_store(selection.named(repository).variants, repository)
+    comparisons = [] if runs else own.of_store(selection.named(repository).variants, repository, scope)
+    if scope != EVERYTHING and not collected.runs:
+        raise scope.nothing
     output.warn(collected.failures)
     if as_json:
         output.print_json(

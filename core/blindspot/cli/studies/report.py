@@ -11,10 +11,12 @@ from blindspot.cli import output
 from blindspot.cli.options import (
     AsJson,
     Metric,
+    OfDiagnostics,
+    OnDatasets,
     Variants,
     check_file,
-    datasets_named,
     named_variants,
+    scope_named,
     settings_and_store,
 )
 from blindspot.errors import InputError
@@ -28,7 +30,8 @@ from blindspot.studies.report.making import FORMATS
 
 def report(
     variant: Variants = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="dataset; repeat for several; default: all")] = None,
+    dataset: OnDatasets = None,
+    diagnostic: OfDiagnostics = None,
     postprocessed: Annotated[
         bool, typer.Option("--with-post-processing", help="where no model is named, also of post-processed ones")
     ] = False,
@@ -50,8 +53,10 @@ def report(
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    datasets = datasets_named(dataset)
-    selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
+    scope = scope_named(dataset, diagnostic)
+    selection = Selection(
+        variants, metric.value, scope.datasets, postprocessed=postprocessed, diagnostics=scope.diagnostics
+    )
     contents = gather(repository, settings, selection)
     content = FORMATS[out.suffix](contents).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))

@@ -21,6 +21,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.comparison import cells, entry_of_both, headline_tests
 from blindspot.runs.default_models import check_were_run
 from blindspot.runs.default_models import is_own as is_own_model
+from blindspot.runs.scope import Scope
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -136,6 +137,18 @@ class Comparison:
         if not self.is_about_b:
             return self
         return Comparison(self.b, self.a, tuple(row.turned for row in self.rows), self.missing)
+
+    def only(self, scope: Scope) -> Comparison:
+        """The part in a scope; verdicts stay, and ``p_of_all`` is over the rows that are left.
+
+        Raises:
+            InputError: nothing is left, though there was something.
+        """
+        rows = [row for row in self.rows if scope.has(row.entry.id, row.dataset)]
+        missing = tuple(gap for gap in self.missing if scope.has(gap.diagnostic, gap.dataset))
+        if (self.rows or self.missing) and not (rows or missing):
+            raise scope.nothing
+        return Comparison(self.a, self.b, tuple(rows_of([(row.a, row.b, row.difference) for row in rows])), missing)
 
     def count(self, verdict: Verdict) -> int:
         """How many of the deciding rows have this verdict on A."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.runs.comparison import fields
+from blindspot.runs.scope import EVERYTHING, Scope
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
 from blindspot.studies.compare.rows import Comparison, Row, compare, headline
@@ -70,9 +71,11 @@ class TwoModels:
         }
 
 
-def compare_view(a: Variant, b: Variant, repository: Repository, picked: Mapping[str, str]) -> TwoModels:
-    """Two models with the picked parameters; raises ``InputError`` as ``rows.compare``."""
-    comparison = compare(a, b, repository, picked)
+def compare_view(
+    a: Variant, b: Variant, repository: Repository, picked: Mapping[str, str], scope: Scope = EVERYTHING
+) -> TwoModels:
+    """Two models with the picked parameters; raises ``InputError`` as ``rows.compare`` and ``Comparison.only``."""
+    comparison = compare(a, b, repository, picked).only(scope)
     return TwoModels(comparison, (cost_of(a, repository), cost_of(b, repository)))
 
 

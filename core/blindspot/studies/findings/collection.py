@@ -21,6 +21,7 @@ from blindspot.runs.default_models import KNOW_NO_MEANING, default_models, is_un
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.evidence import REVERSED_SCORES
 from blindspot.runs.same_items import widest_covered
+from blindspot.runs.scope import Scope
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -33,7 +34,7 @@ LEVELS = tuple(Level)  # worst first
 
 @dataclass(frozen=True)
 class Selection:
-    """Scope of the findings: variants on datasets (none means all), or runs by their ids.
+    """Scope of the findings: variants on datasets by diagnostics (none means all), or runs by their ids.
 
     Without named variants, those of ``default_models`` that know meaning; baselines only serve for comparison.
     ``postprocessed`` adds post-processed ones.
@@ -45,6 +46,11 @@ class Selection:
     datasets: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     postprocessed: bool = False
+    diagnostics: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(self.datasets, self.diagnostics)
 
     def named(self, repository: Repository) -> Selection:
         """The same selection with its variants named."""
@@ -274,7 +280,7 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     wanted = {_group(run) for run in every if run.run_id in selection.runs}
     for run in every:
         plan = run.plan
-        if plan.diagnostic not in entries or (selection.datasets and plan.dataset not in selection.datasets):
+        if plan.diagnostic not in entries or not selection.scope.has(plan.diagnostic, plan.dataset):
             continue
         if _group(run) not in wanted if selection.runs else dict(plan.params) != usual[plan.diagnostic]:
             continue
@@ -315,7 +321,7 @@ def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
     return [
         RunsOf(EVALRANK, pool, pooled=True)
         for pool in languages.pools_of(wanted)
-        if not selection.datasets or any(run.plan.dataset in selection.datasets for run in pool)
+        if any(selection.scope.has(EVALRANK.id, run.plan.dataset) for run in pool)
     ]
 
 

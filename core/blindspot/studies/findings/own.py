@@ -11,6 +11,7 @@ from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.written import ci
 from blindspot.runs.comparison import spec_of, written
 from blindspot.runs.default_models import is_own, is_undeployed, usual_baseline
+from blindspot.runs.scope import EVERYTHING, Scope
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
 from blindspot.studies.compare.view import row_as_json
@@ -64,7 +65,7 @@ def comparisons(
     compared: Callable[[Variant, Variant], Comparison],
     *,
     baseline: Variant | None = None,
-    dataset: str = "",
+    scope: Scope = EVERYTHING,
     most: int = MOST,
 ) -> list[OwnComparison]:
     """The newest own model against at most ``most`` others that it shares a score with; an older own model if no
@@ -75,7 +76,7 @@ def comparisons(
         stored: all variants of the store, those that appeared first in front.
         tested: by a variant's name, what it was run on.
         compared: makes a comparison.
-        dataset: the only one to compare on; "" for all.
+        scope: what to compare on.
     """
     order = {variant: number for number, variant in enumerate(stored)}
     user_models = sorted((v for v in variants if is_own(v.encoder)), key=lambda v: -order.get(v, len(order)))
@@ -89,7 +90,7 @@ def comparisons(
         own_comparisons = [
             OwnComparison(whole, rows)
             for whole in wholes
-            if (rows := [row for row in whole.rows if row.decides and dataset in {"", row.dataset}])
+            if (rows := [row for row in whole.rows if row.decides and scope.has(row.entry.id, row.dataset)])
         ]
         if any(row.verdict is not Verdict.UNTESTED for comparison in own_comparisons for row in comparison.rows):
             return own_comparisons
@@ -97,12 +98,17 @@ def comparisons(
     return untested
 
 
-def of_store(variants: Sequence[Variant], repository: Repository) -> list[OwnComparison]:
+def of_store(variants: Sequence[Variant], repository: Repository, scope: Scope = EVERYTHING) -> list[OwnComparison]:
     """The comparisons of runs with default parameters, with the baseline that pages begin with."""
     stored = repository.variants()
     tested = tested_by_variant(repository, {})
     return comparisons(
-        variants, stored, tested, lambda a, b: compare(a, b, repository, {}), baseline=usual_baseline(stored)
+        variants,
+        stored,
+        tested,
+        lambda a, b: compare(a, b, repository, {}),
+        baseline=usual_baseline(stored),
+        scope=scope,
     )
 
 

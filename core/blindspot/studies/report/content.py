@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from blindspot.datasets.catalog import limits_of, title_of
 from blindspot.datasets.user_data.files import is_own
 from blindspot.diagnostic import Diagnostic, in_words
-from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.default_models import check_were_run
 from blindspot.settings import Settings
@@ -72,6 +71,7 @@ class Report:
         words = ["blindspot", "report"]
         words += [word for v in self.variants for word in ("--variant", portable(str(v)))]
         words += [word for d in self.selection.datasets for word in ("--dataset", portable(d))]
+        words += [word for name in self.selection.diagnostics for word in ("--diagnostic", name)]
         if self.selection.metric:
             words += ["--metric", self.selection.metric]
         return shlex.join([*words, "--out", "report.html"])
@@ -107,32 +107,18 @@ def gather(
         InputError: nothing was run, or none of these variants on these datasets; it names the nearest that was.
     """
     check_were_run(selection.variants, repository)
-    tested = repository.datasets()
-    for dataset in selection.datasets:
-        if dataset not in tested:
-            raise unknown("dataset with a finished run", dataset, tested)
+    selection.scope.check(repository)
     runs, _ = collection.select(repository, selection)
     variants = tuple(dict.fromkeys(run.plan.variant for model_runs in runs for run in model_runs.chosen))
     if not variants:
-        raise InputError(
-            "there is nothing to report: these models were not run on these datasets with this similarity",
-            remedy="leave out --dataset or --metric, or list the runs with: blindspot runs",
-        )
+        raise selection.scope.nothing
     ordered = [v for v in selection.variants if v in variants] or list(variants)
     findings = collection.collect(repository, settings, selection, making)
     picked = {"metric": selection.metric} if selection.metric else {}
     pairs = [(ordered[0], other) for other in ordered[1:MOST_VARIANTS]]
-    comparisons = [_on(compare(a, b, repository, picked), selection.datasets) for a, b in pairs]
+    comparisons = [compare(a, b, repository, picked).only(selection.scope) for a, b in pairs]
     costs = tuple(cost_of(variant, repository) for variant in ordered)
     return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons), costs)
-
-
-def _on(comparison: Comparison, datasets: Sequence[str]) -> Comparison:
-    """The part of a comparison on some datasets, all of it if none is named; p-values stay corrected for the whole."""
-    if not datasets:
-        return comparison
-    rows = tuple(row for row in comparison.rows if row.dataset in datasets)
-    return replace(comparison, rows=rows, missing=tuple(gap for gap in comparison.missing if gap.dataset in datasets))
 
 
 def score_table(runs: RunsOf) -> Table:

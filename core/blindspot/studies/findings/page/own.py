@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from blindspot.runs.scope import Scope
 from blindspot.studies.compare.page.reading import compared, tested
 from blindspot.studies.compare.rows import Comparison
 from blindspot.studies.findings import own
@@ -25,7 +26,7 @@ def comparisons(picks: Picks, variants: Sequence[Variant], dataset: str, most: i
         tested(picks),
         lambda a, b: compared(a, b, picks),
         baseline=picks.baseline,
-        dataset=dataset,
+        scope=Scope((dataset,) if dataset else ()),
         most=most,
     )
     for number, comparison in enumerate(all_comparisons):
