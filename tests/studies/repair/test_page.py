@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from blindspot.datasets.catalog import DatasetRef
+from blindspot.settings import Mode
 from blindspot.studies.repair import fitting, page, task
 from blindspot.studies.repair.results import Report, answer
 from blindspot.studies.repair.task import RepairTask
@@ -59,22 +61,91 @@ def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app:
 
 @pytest.mark.trains
 def test_the_command_on_screen_asks_for_the_same_repair(made: tuple[World, Report]) -> None:
-    world, report = made
-    words = page.command(report).split()
-    assert words[-2:] == ["--output", "repaired"]
-    other = replace(report, method="queries", keep=10.0, kinds=("antonym", "negation_main"))
+    world, _ = made
+    usual = RepairTask.of(ENCODER, DatasetRef("demo-minimal"), world.settings)
+    assert page.command(usual).split()[2:] == [
+        *("--encoder", ENCODER, "--data", "demo-minimal", "--output", "repaired")
+    ]
+    other = replace(
+        usual,
+        method=fitting.Method.QUERIES,
+        keep=10.0,
+        seed=3,
+        kinds=("antonym", "negation_main"),
+        tests=(DatasetRef("demo-pairs"), DatasetRef("demo-words")),
+    )
     words = page.command(other).split()
-    options = dict(zip(words[2::2], words[3::2], strict=True))
-    kinds = [word for name, word in zip(words[2::2], words[3::2], strict=True) if name == "--kind"]
+    pairs = list(zip(words[2::2], words[3::2], strict=True))
+    options = dict(pairs)
     asked = RepairTask.of(
         options["--encoder"],
         DatasetRef(options["--data"]),
         world.settings,
         method=options["--method"],
         keep=float(options["--keep"]),
-        kinds=kinds,
+        seed=int(options["--seed"]),
+        kinds=[word for name, word in pairs if name == "--kind"],
+        tests=[DatasetRef(word) for name, word in pairs if name == "--test-on"],
     )
-    assert (asked.method, asked.keep, asked.kinds) == ("queries", 10.0, ("antonym", "negation_main"))
+    assert asked == other
+
+
+@pytest.fixture(scope="module")
+def tested_elsewhere(made: tuple[World, Report]) -> tuple[RepairTask, Report]:
+    """A repair that a command tested on a dataset of its choice, where none was tested as usual."""
+    world, _ = made
+    asked = RepairTask.of(
+        ENCODER,
+        DatasetRef("demo-minimal"),
+        world.settings,
+        tests=[DatasetRef("demo-pairs")],
+        keep=10.0,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "STEPS", 30)
+        patch.setattr(task, "SHUFFLED", 1)
+        return asked, task.make(asked, world.settings, world.repository, no_progress, CancelToken())
+
+
+@pytest.mark.trains
+def test_a_repair_with_tests_of_its_own_is_shown_with_them(
+    made: tuple[World, Report], tested_elsewhere: tuple[RepairTask, Report], open_app: OpenApp
+) -> None:
+    world, _ = made
+    asked, report = tested_elsewhere
+    usual = replace(asked, tests=())
+    assert task.find(usual, world.settings) is None
+    assert list(task.kept(usual, world.settings)) == [asked]
+    where = {**WHERE, "repair_keep": "10"}
+    app = open_app(world.cache, "repair", **where)
+    picker = app.selectbox(key="repair_tested")
+    assert picker.value == task.path_of(asked, world.settings).stem
+    assert any("Demo pairs" in option for option in picker.options)
+    assert answer(report)[0] in written(app)
+    assert len(table(app, "measured on", "after")) == len(report.measures)
+    assert any("--test-on demo-pairs" in code.value for code in app.code)
+    link = dict(app.query_params)
+    app.selectbox(key="repair_tested").set_value("usual").run()
+    assert app.button(key="repair_train").disabled is False
+    again = open_app(world.cache, "repair", **link)
+    assert answer(report)[0] in written(again), "a copied link shows the same"
+    other = open_app(world.cache, "repair", **WHERE)
+    assert not any(box.key == "repair_tested" for box in other.selectbox), "of this repair, there is one"
+
+
+@pytest.mark.trains
+def test_a_repair_that_was_tested_on_a_file_is_not_for_visitors_of_a_demo(
+    made: tuple[World, Report], tested_elsewhere: tuple[RepairTask, Report]
+) -> None:
+    world, _ = made
+    asked, report = tested_elsewhere
+    private = replace(asked, tests=(DatasetRef("file:/texts/private.csv"),))
+    path = task.path_of(private, world.settings)
+    path.write_text(json.dumps(replace(report, tested_on=private.tests).to_json()), "utf-8")
+    usual = replace(asked, tests=())
+    assert private in task.kept(usual, world.settings)
+    assert set(task.kept(usual, replace(world.settings, mode=Mode.DEMO))) == {asked}
+    path.unlink()
 
 
 @pytest.mark.matrix

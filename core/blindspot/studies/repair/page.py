@@ -17,16 +17,16 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.references import ModelRef
 from blindspot.runs.training_data.examples import sources
 from blindspot.studies.repair import figures, task
-from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
+from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, SEED, Method
 from blindspot.studies.repair.results import Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, explained, load, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import some_named
+from blindspot.ui.widgets.addressed import begin_with, one_named, some_named
 from blindspot.ui.widgets.choices import ask_tolerated, one_of, tolerated
 from blindspot.ui.widgets.missing_runs import readable
 from blindspot.ui.widgets.model_choice import choose_model
@@ -34,6 +34,7 @@ from blindspot.ui.widgets.work import task_button
 
 RANKS = (4, 8, 16, 32, 64)
 KEEPS = (0, 10, 100, 1_000)
+_TESTED, _TESTED_OF, _USUAL = "repair_tested", "_repair_tested_of", "usual"
 
 HOW = r"""
 - The map $M$ makes $xM$ of a vector. It is a weight per dimension; the identity plus a change of low rank; or, of
@@ -83,14 +84,16 @@ def _form(picked: Picks) -> RepairTask | None:
         )
     kinds = _kinds(picks)
     try:
-        return RepairTask.of(
-            encoder,
-            picks.dataset,
-            settings(),
-            method=method,
-            rank=int(rank),
-            keep=float(keep),
-            kinds=kinds,
+        return _as_tested(
+            RepairTask.of(
+                encoder,
+                picks.dataset,
+                settings(),
+                method=method,
+                rank=int(rank),
+                keep=float(keep),
+                kinds=kinds,
+            )
         )
     except InputError as error:
         st.info(as_text(explained(error)), icon=":material/info:")
@@ -98,11 +101,42 @@ def _form(picked: Picks) -> RepairTask | None:
 
 
 def _is_repaired(model: ModelRef, dataset: DatasetRef) -> bool:
-    """Whether there is a report with the usual settings."""
+    """Whether there is a report with the usual settings, whatever it was tested on."""
     try:
-        return task.find(RepairTask.of(model, dataset, settings()), settings()) is not None
+        return bool(task.kept(RepairTask.of(model, dataset, settings()), settings()))
     except InputError:  # the form says why not
         return False
+
+
+def _as_tested(asked: RepairTask) -> RepairTask:
+    """The repair that the reader chooses where a command tested it on other datasets, or with another seed."""
+    kept = task.kept(asked, settings())
+    others = {task.path_of(other, settings()).stem: other for other in kept if other != asked}
+    by_id = {_USUAL: asked, **others}
+    about = task.path_of(asked, settings()).stem
+    if st.session_state.get(_TESTED_OF, about) != about:  # of another model
+        st.session_state.pop(_TESTED, None)
+        st.query_params.pop(_TESTED, None)
+    st.session_state[_TESTED_OF] = about
+    if not others:
+        return asked
+    begin_with(_TESTED, lambda: None if asked in kept else next(iter(others)))
+    chosen = one_named(
+        "Tested on",
+        list(by_id),
+        index=0,
+        key=_TESTED,
+        name=lambda repair_id: _tests_in_words(by_id[repair_id]),
+        width=420,
+        help="A repair leaves out texts of what it is tested on. Others than the usual datasets are those of "
+        "`blindspot repair --test-on`.",
+    )
+    return by_id[chosen or _USUAL]
+
+
+def _tests_in_words(asked: RepairTask) -> str:
+    tests = listed(list(map(title_of, asked.tests))) or "Minimal pairs and tasks that are here"
+    return tests if asked.seed == SEED else f"{tests}, seed {asked.seed}"
 
 
 def _kinds(picks: Picks) -> Sequence[str]:
@@ -159,7 +193,7 @@ def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
         "training on shuffled labels. Dotted: the tolerated loss."
     )
     _table(report)
-    _use(report)
+    _use(report, asked)
 
 
 def _is_of_today(report: Report) -> bool:
@@ -192,7 +226,7 @@ def _table(report: Report) -> None:
     ask_tolerated("repair_drop", "Of a score elsewhere. It decides the verdict.")
 
 
-def _use(report: Report) -> None:
+def _use(report: Report, asked: RepairTask) -> None:
     """What it was trained on, and how to use it."""
     sentences = [
         f"Trained on {counted(report.trained, 'triplet')}, stopped by {report.stopped:,} others after "
@@ -213,13 +247,19 @@ def _use(report: Report) -> None:
     if Method(report.method).is_of_queries:
         st.caption("It works where a diagnostic tells queries from documents, and is exported as two models.")
     st.markdown("Write it as a folder that sentence-transformers loads:")
-    st.code(command(report), language="sh")
+    st.code(command(asked), language="sh")
 
 
-def command(report: Report) -> str:
-    """The command that exports a report's repair."""
-    words = ["blindspot", "repair", "--encoder", report.encoder, "--data", report.dataset]
-    usual = (("--method", report.method, Method.LOW_RANK), ("--rank", report.rank, RANK), ("--keep", report.keep, KEEP))
+def command(asked: RepairTask) -> str:
+    """The command that exports a repair."""
+    words = ["blindspot", "repair", "--encoder", asked.encoder, "--data", asked.dataset]
+    usual = (
+        ("--method", asked.method, Method.LOW_RANK),
+        ("--rank", asked.rank, RANK),
+        ("--keep", asked.keep, KEEP),
+        ("--seed", asked.seed, SEED),
+    )
     words += [word for name, value, default in usual if value != default for word in (name, f"{value}")]
-    words += [word for kind in report.kinds for word in ("--kind", kind)]
+    words += [word for kind in asked.kinds for word in ("--kind", kind)]
+    words += [word for test in asked.tests for word in ("--test-on", test)]
     return shlex.join([*words, "--output", "repaired"])

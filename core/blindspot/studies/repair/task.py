@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -283,8 +283,37 @@ def path_of(asked: RepairTask, settings: Settings) -> Path:
 
 def find(asked: RepairTask, settings: Settings) -> Report | None:
     """The kept report; None if there is none that can be read, or its map is gone."""
+    return _read(path_of(asked, settings), settings)
+
+
+def kept(asked: RepairTask, settings: Settings) -> dict[RepairTask, Report]:
+    """The reports that differ from a request at most in what was tested on and in the seed, the newest first.
+
+    Those that were tested on what this reader may not name are left out.
+    """
+    reports = {}
+    for path in settings.repairs.glob("*.json"):
+        if (report := _read(path, settings)) is None:
+            continue
+        for tests in ((), tuple(map(DatasetRef, report.tested_on))):
+            alike = replace(asked, seed=report.seed, tests=tests)
+            if path_of(alike, settings) == path and all(_may_be_named(test, settings) for test in tests):
+                reports[alike] = report
+    return dict(sorted(reports.items(), key=lambda item: item[1].made, reverse=True))
+
+
+def _may_be_named(dataset: DatasetRef, settings: Settings) -> bool:
     try:
-        report = Report.of_json(json.loads(path_of(asked, settings).read_text("utf-8")))
+        policy.check_dataset(dataset, settings)
+    except InputError:
+        return False
+    return True
+
+
+def _read(path: Path, settings: Settings) -> Report | None:
+    """The report in a file; None if it cannot be read, or its map is gone."""
+    try:
+        report = Report.of_json(json.loads(path.read_text("utf-8")))
         return report if repairs.find(settings.repairs, report.chain.partition(":")[2]) is not None else None
     except (OSError, ValueError, KeyError, TypeError, BlindspotError):
         return None
