@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
-from streamlit.logger import get_logger
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -52,7 +51,6 @@ def _later_run(runner: LocalScriptRunner, *args: Any, **kwargs: Any) -> ElementT
 
 
 LocalScriptRunner.run = _later_run  # type: ignore[method-assign]
-get_logger("streamlit.runtime.caching.cache_data_api").setLevel("ERROR")  # it warns that no server runs
 
 
 def written(app: AppTest, *, raw: bool = True) -> str:

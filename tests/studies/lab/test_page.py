@@ -139,12 +139,18 @@ def test_ranking(open_app: OpenApp, cache: Path) -> None:
             assert place == (None if np.isnan(mrr[i, j]) else before + (equal + 1) / 2)
 
 
+def test_rows_of_several_scores_have_their_titles(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, view="ranking", lab_score=BOTH)
+    rows = charts(app)[0]["layout"]["yaxis"]["ticktext"]  # type: ignore[index]
+    assert {row.split()[0] for row in rows} == {"EvalRank", "Geometry"}
+
+
 def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, view="agreement", lab_score=BOTH)
     found = effects(table(cache, "mrr", "align").ranked)
     rows = app.dataframe[0].value
     assert rows["choice"].tolist() == [str(e.knob) for e in found]
-    assert rows["mean tau-b"].tolist() == [round(e.mean, 3) for e in found]
+    assert rows["mean τ-b"].tolist() == [round(e.mean, 3) for e in found]
     app.segmented_control(key="lab_correlation").set_value("spearman").run()
     assert "Spearman's ρ of the rankings" in written(app)
 

@@ -151,10 +151,6 @@ class Setting:
         """The names of the chain's steps, in order: truncating before whitening differs from truncating after it."""
         return tuple(step.name for step in self.steps)
 
-    @property
-    def label(self) -> str:
-        return f"{self.measure.score} · {self.chain} · {self.metric}"
-
 
 def measures(tasks: Iterable[Task]) -> tuple[Measure, ...]:
     """Every score that can rank encoders or describes their space, task by task, the headline first."""

@@ -15,6 +15,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, SOURCES, SourceFile
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.published import scored_pairs
+from blindspot.datasets.published.pairs import pair_set
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
 from blindspot.store.records import RunRecord
@@ -85,6 +86,14 @@ def test_kinds_show_the_means_of_stored_rows(
         assert values(traces(app)[name]["y"])[0] == pytest.approx(sum(short) / len(short))
     app.segmented_control(key="by").set_value("frequency").run()
     assert "wordfreq" in written(app)
+
+
+def test_words_are_grouped_by_frequency_at_first_since_two_have_none_in_common(open_app: OpenApp, world: World) -> None:
+    words = [f"{a}{b}" for a in ("cat", "dog", "hen", "cow") for b in ("", "s", "let")]
+    world.add(pair_set("words", [*zip(words[:6], words[6:], strict=True)], words), GramEncoder())
+    world.run("evalrank", "trigrams", "words")
+    app = open_app(world.cache, "evalrank", view="kinds of pair", data="words")
+    assert app.segmented_control(key="by").options[0] == "frequency"
 
 
 @pytest.mark.heavy

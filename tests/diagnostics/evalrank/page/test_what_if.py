@@ -6,12 +6,17 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import published as reference
 from blindspot.diagnostics.evalrank import what_if
+from blindspot.diagnostics.evalrank.page import what_if as page
 from blindspot.diagnostics.evalrank.page.published import ALL
+from blindspot.diagnostics.evalrank.what_if import Change
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from tests.support.pages import OpenApp, chart_named, table, written
@@ -51,6 +56,20 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     stored = f"MRR {before[f'mrr{suffix}']:.3f} → {after[f'mrr{suffix}']:.3f}"
     assert stored in written(app), "the run that this would be is in the store"
     assert all(button.key != "if_run" for button in app.button)
+
+
+def test_a_score_without_an_interval_has_its_reason() -> None:
+    """One pair's match goes from place 1 to 2, all others stay: one thing says nothing of how much it varies."""
+    n = 60
+    texts = np.arange(2 * n, dtype=np.int64)
+    known = Dependence.of(texts[:n], texts[n:])
+    before, after = (RankCounts(np.ones(n), np.array([g, *[0] * (n - 1)]), np.zeros(n, np.int64)) for g in (0, 1))
+    text = page._independent(Change(known, before, after))
+    missing = {what_if.SHOWN[c.name]: c.difference.refusal for c in Change(known, before, after).changes()}
+    assert missing["MRR"]
+    for title, reason in missing.items():
+        assert (title in text) is bool(reason), title
+        assert reason in text
 
 
 @pytest.mark.heavy

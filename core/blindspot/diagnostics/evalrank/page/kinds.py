@@ -45,7 +45,7 @@ OWN = "A column of your file. A text without a value counts as (empty)."
 def show(shown: EvalRankView) -> None:
     user_columns = choices_of(repository().own_columns(shown.picks.dataset, shown.runs[0].plan.dataset_digest))
     _most_changed(shown, user_columns)
-    questions = {kind: f"by {question}" for kind, question in QUESTIONS.items()}
+    questions = {kind: f"by {QUESTIONS[kind]}" for kind in [_telling(shown.pairs), *QUESTIONS]}
     kind, measure = widget.choose("pairs", questions, user_columns, MEASURES, keys=("by", "kinds_measure"))
     sources = None
     if kind == Kind.SOURCE:
@@ -109,11 +109,16 @@ def _gains(
     _own: Mapping[str, OwnColumn],
     filtered: bool,
 ) -> Gains:
-    queries, matches = pairs.frame["query"].tolist(), pairs.frame["match"].tolist()
-    kinds = [Kind.LENGTH, Kind.FREQUENCY if are_words([*queries, *matches]) else Kind.OVERLAP]
+    kinds = [Kind.LENGTH, _telling(pairs)]
     groupings = {str(kind): _grouping(pairs, kind, "", None, None) for kind in kinds}
     groupings |= {name: _grouping(pairs, name, column.digest, column, None) for name, column in _own.items()}
     return gains_view(pairs, groupings, a, b, filtered=filtered)
+
+
+@cached(16, shared=True, keys=BY_RUNS)
+def _telling(pairs: PairTable) -> Kind:
+    """The kind to begin with: two different words have none in common."""
+    return Kind.FREQUENCY if are_words([*pairs.frame["query"], *pairs.frame["match"]]) else Kind.OVERLAP
 
 
 # --- the scores

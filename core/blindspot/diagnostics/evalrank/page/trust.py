@@ -39,6 +39,7 @@ from blindspot.runs import requesting
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page
+from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
 from blindspot.ui.resources import allowed, cached, explained, on_disk, repository, scheme, settings
@@ -72,7 +73,7 @@ def show(shown: EvalRankView) -> None:
 
 
 def _run(shown: EvalRankView) -> RunRecord:
-    by_variant = {run.plan.variant: run for run in shown.runs}
+    by_variant = {run.plan.variant: run for run in subject_first(shown.runs, shown.picks)}
     variant: Variant = st.selectbox(
         "Model", list(by_variant), format_func=lambda v: v.label, key="trust_of", persist_state="session", width=420
     )

@@ -22,6 +22,7 @@ from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.transforms.trained_flows import NotTrained
 from blindspot.ui.boundary import fragment
+from blindspot.ui.headline import subject_first
 from blindspot.ui.markdown import as_text
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
@@ -79,8 +80,8 @@ def _compare(shown: EvalRankView) -> None:
 
 def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     """A stored run, and another transform and similarity; all of it in the address."""
-    runs = {str(run.plan.variant): run for run in shown.runs}
-    best = next(iter(runs))
+    runs = {str(run.plan.variant): run for run in subject_first(shown.runs, shown.picks)}
+    subject = next(iter(runs))
     first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
     variant = one_named(
         "Model",
@@ -88,7 +89,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
         key="if_variant",
         name=names_of_variants(runs),
         container=first,
-        placeholder=f"the best: {runs[best].plan.variant.label}",
+        placeholder=runs[subject].plan.variant.label,
         help="Its embeddings come from the cache.",
     )
     leave_out_unread("if_transform")
@@ -105,7 +106,7 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     )
     about = "cos: cosine. l2: 1/(1 + distance). As stored: the similarity in the sidebar."
     metric = one_of("Similarity", [AS_PICKED, *Similarity], "if_metric", about, container=third)
-    run = runs.get(variant or best, runs[best])
+    run = runs.get(variant or subject, runs[subject])
     return (
         run,
         transform or DEFAULT_TRANSFORM,
@@ -199,9 +200,13 @@ def _score_table(change: Change) -> list[dict[str, object]]:
 
 
 def _independent(change: Change) -> str:
-    """What the intervals treat as independent, or why there are none."""
-    dependence = change.known
-    return f"No interval here: {dependence.refusal}." if dependence.refusal else f"From {dependence.independent}."
+    """What the intervals treat as independent, and why there are none or some are missing."""
+    without: dict[str, list[str]] = {}
+    for score in change.changes():
+        if score.difference.refusal:
+            without.setdefault(score.difference.refusal, []).append(what_if.SHOWN[score.name])
+    reasons = [f"No interval for {', '.join(scores)}: {why}." for why, scores in without.items()]
+    return " ".join([f"From {change.known.independent}.", *reasons])
 
 
 def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Similarity) -> None:

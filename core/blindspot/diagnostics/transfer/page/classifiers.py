@@ -72,7 +72,7 @@ def _agreements(shown: TransferView, by_task: Mapping[str, Crossed], mean: Cross
         column_config={
             "same ranking": st.column_config.TextColumn(help="Pairs of classifiers that rank all models alike"),
             "Kendall": number("Kendall's τ-b", format="%.2f", help="Mean over pairs of classifiers"),
-            "least Kendall": number("least tau-b", format="%.2f"),
+            "least Kendall": number("least τ-b", format="%.2f"),
             "Spearman": number("Spearman's ρ", format="%.2f", help="Mean over pairs of classifiers"),
             "changed pairs": st.column_config.TextColumn(help="Pairs of models whose order depends on the classifier"),
         },

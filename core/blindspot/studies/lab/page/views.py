@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -103,7 +104,7 @@ def agreement(shown: LabView) -> None:
         "Correlation",
         KINDS,
         "lab_correlation",
-        "Correlation of two rankings. kendall: tau-b, pairs of models in the same order minus pairs in the opposite "
+        "Correlation of two rankings. kendall: τ-b, pairs of models in the same order minus pairs in the opposite "
         "order. spearman: correlation of the places.",
     )
     scores = _first(shown.ranked)
@@ -111,7 +112,7 @@ def agreement(shown: LabView) -> None:
     st.plotly_chart(grids.agreement_matrix(values, _labels(scores), shown.scheme), key="lab_agreement")
     few = int((~np.isnan(scores.values)).sum(axis=0).min())
     st.caption(
-        f"{KINDS[kind]} of the rankings of {counted(few, 'model')} by every two settings: 1 is the same ranking, -1 "
+        f"{KINDS[kind]} of the rankings of {counted(few, 'model')} by every two settings: 1 is the same ranking, −1 "
         "the opposite. With few models it moves in large steps. Empty: all models are tied under a setting."
     )
 
@@ -121,7 +122,7 @@ def _effect_in_words(effect: Effect) -> str:
     if effect.same == 1.0:
         return f"**The {effect.knob}** alone never changes the ranking ({pairs})."
     return (
-        f"**The {effect.knob}** alone leaves the ranking unchanged in {percent(effect.same)} of cases ({pairs}); tau-b "
+        f"**The {effect.knob}** alone leaves the ranking unchanged in {percent(effect.same)} of cases ({pairs}); τ-b "
         f"is {number(effect.mean, '.2f')} on average, {number(effect.least, '.2f')} at least."
     )
 
@@ -131,8 +132,8 @@ def _effect_table(ranked_effects: Sequence[Effect]) -> dict[str, object]:
         "choice": [str(e.knob) for e in ranked_effects],
         "pairs of settings": [e.pairs for e in ranked_effects],
         "same ranking": [percent(e.same) for e in ranked_effects],
-        "mean tau-b": [round(e.mean, 3) for e in ranked_effects],
-        "least tau-b": [round(e.least, 3) for e in ranked_effects],
+        "mean τ-b": [round(e.mean, 3) for e in ranked_effects],
+        "least τ-b": [round(e.least, 3) for e in ranked_effects],
     }
 
 
@@ -148,8 +149,15 @@ def _names(scores: Scores) -> list[str]:
 
 
 def _labels(scores: Scores) -> list[str]:
-    several = len({s.measure for s in scores.settings}) > 1
-    return [s.label if several else f"{s.chain} · {s.metric}" for s in scores.settings]
+    measures = {s.measure for s in scores.settings}
+    names = Counter(measure.name for measure in measures)  # without the dataset, where that is clear: rows are narrow
+    return [
+        " · ".join(
+            [s.measure.name if names[s.measure.name] == 1 else s.measure.label] * (len(measures) > 1)
+            + [s.chain, s.metric]
+        )
+        for s in scores.settings
+    ]
 
 
 def _can_rank(shown: LabView) -> bool:
