@@ -44,9 +44,10 @@ def led_on(app: AppTest) -> set[str]:
         (
             "evalrank",
             {"model": "fuse:minilm+hf:org/x"},
-            ["'fuse:minilm+hf:org/x'", "as hf:org/x was not"],
+            ["'fuse:minilm+hf:org/x'", "nor was hf:org/x"],
             {"add_stale"},
         ),
+        ("evalrank", {"model": "fuse:+"}, ["'fuse:+'"], {"add_stale"}),
         ("evalrank", {"model": "cat:minilm+lsa"}, ["'cat:minilm+lsa'"], {"add_stale"}),
         ("evalrank", {"model": "dir:/models/mine"}, ["'dir:/models/mine'"], {"add_stale"}),
         (

@@ -32,6 +32,7 @@ from blindspot.variants import Variant
 _DROPPED = "_dropped_from_address"  # a page, and parameters of the address with values that no widget of it took
 _LEAVING = "_leaving_stale_link"  # the page to go to
 _CUT = ("sentence", "lines")  # texts, which are taken in part where they are long
+_MOST_PARTS = 3  # that are named
 _SIDES = (A, B)
 _OF_MODELS = (Picker.MODELS, Picker.BASELINE, ABOUT, *_SIDES)
 _OF_DATASETS = (Picker.DATASET, ON)
@@ -46,6 +47,7 @@ class _Absence:
         variant: the same, if it can be run here.
         page: where the reader can add it, "" for nowhere.
         typed: what to type there, "" if a link does not say it, since it has no paths.
+        parts: of several models as one, those that are not here either.
     """
 
     title: str
@@ -53,6 +55,14 @@ class _Absence:
     variant: Variant | None = None
     page: str = ""
     typed: str = ""
+    parts: Sequence[str] = ()
+
+    @property
+    def in_words(self) -> str:
+        """As Markdown; title and parts come from the address."""
+        parts = listed([from_address(part) for part in self.parts[:_MOST_PARTS]], "or")
+        why = f"{self.why}; nor was {parts}" if parts else self.why
+        return f"'{from_address(self.title)}'" + (f" ({why})" if why else "")
 
 
 def stale_link_notice() -> None:
@@ -67,7 +77,7 @@ def stale_link_notice() -> None:
     absent = [_absence(name, value, models_here) for name, value in parameters]
     to_run = list(dict.fromkeys(absence.variant for absence in absent if absence.variant))
     missing = [absence for absence in absent if not absence.variant]
-    named = dict.fromkeys(f"'{from_address(a.title)}'" + (f" ({as_text(a.why)})" if a.why else "") for a in missing)
+    named = dict.fromkeys(absence.in_words for absence in missing)
     instead = f"The dataset {as_text(title_of(Picks.current().dataset))} is picked instead"
     sentences: list[str] = [
         f"This link names what is not here: {', '.join(named)}" if named else "",
@@ -135,10 +145,10 @@ def _absent_model(asked: Variant, file: str, models_here: Sequence[ModelRef]) ->
     if file:
         return _Absence(title, "a model from a file or folder that was not added here", page="models")
     parts = asked.encoder.models if isinstance(asked.encoder, ModelsRef) else ()
-    lacking = [str(part) for part in parts if option_in_address(part, models_here) is None]
-    why = f"a model that was not added here{f', as {listed(lacking)} was not' if lacking else ''}"
+    lacking = [str(part) for part in parts if part and option_in_address(part, models_here) is None]
     can_be_typed = (":" in asked.encoder or "/" in asked.encoder) and len(asked.encoder) <= MOST_NAMED
-    return _Absence(title, why, page="models", typed=str(asked.encoder) if can_be_typed else "")
+    typed = str(asked.encoder) if can_be_typed else ""
+    return _Absence(title, "a model that was not added here", page="models", typed=typed, parts=lacking)
 
 
 def _without_results(variant: Variant) -> _Absence:
