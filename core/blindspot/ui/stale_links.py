@@ -84,9 +84,9 @@ def stale_link_notice() -> None:
         f"Not run yet: {listed([as_text(variant.label) for variant in to_run])}" if to_run else "",
         instead if any(name == Picker.DATASET for name, _ in parameters) else "The rest is shown",
     ]
-    text, buttons = st.columns([6, 1], vertical_alignment="center")
+    text, buttons = st.columns([5, 2], vertical_alignment="center")
     text.warning(". ".join(filter(None, sentences)) + ".", icon=":material/link_off:")
-    with buttons:
+    with buttons.container(horizontal=True):
         if not shared_settings().read_only:
             _buttons(to_run, missing)
         st.button("Dismiss", key="dismiss_stale", on_click=_dismiss)
