@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.encoders.base import RolePrompts
+from blindspot.encoders.base import RolePrompts, prompt_warning
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.roles import RoleEncoder, by_role, role_prompts
 from blindspot.runs import estimates, manifests, pipeline, requesting, why_similar
@@ -148,6 +148,16 @@ def test_a_prompt_of_passages_is_declared_and_not_applied(folder: Path, settings
     assert by_role(encoder, DATA.asked) is encoder
     assert dict(encoder.info.unused_prompts) == {"passage": "passage: "}
     assert "document_prompt=" in encoder.info.prompt_warning
+
+
+def test_a_warning_of_prompts_knows_which_ones_the_texts_had() -> None:
+    unused = {"passage": "passage: "}
+    alike = prompt_warning(unused)
+    of_queries = prompt_warning(unused, {"query": "query: ", "document": ""})
+    of_both = prompt_warning(unused, {"query": "query: ", "document": "passage: "})
+    assert ["alike" in warning for warning in (alike, of_queries, of_both)] == [True, False, False]
+    assert ["no prompt" in warning for warning in (alike, of_queries, of_both)] == [True, True, False]
+    assert not prompt_warning({}, {"query": "query: ", "document": ""})
 
 
 @pytest.mark.heavy

@@ -110,22 +110,30 @@ ROLE_NAMES = frozenset((QUERY_NAME, DOCUMENT_NAME))
 OLD_DOCUMENT_NAMES = frozenset(("passage", "corpus"))  # prompts that it does not use
 
 
-def prompt_warning(unused: Mapping[str, str]) -> str:
-    """Sentences, to follow the model's name, about prompts (text by name) that were not applied; "" for none."""
+def prompt_warning(unused: Mapping[str, str], by_role: Mapping[str, str] | None = None) -> str:
+    """Sentences, to follow the model's name, about prompts (text by name) that were not applied; "" for none.
+
+    Args:
+        by_role: the prompts that queries and documents had; None if all texts were encoded alike.
+    """
     if not unused:
         return ""
-    roles = (
-        "Retrieval applies those of queries and documents by itself. For EvalRank and HEROS on questions and passages, "
-        "add ?query_prompt=TEXT&document_prompt=TEXT to the reference. "
-    )
-    if (old := sorted(OLD_DOCUMENT_NAMES & set(unused))) and DOCUMENT_NAME not in unused:
-        roles += f"As in sentence-transformers, documents get no prompt, though one is called {old[0]}. "
-    is_of_roles = (ROLE_NAMES | OLD_DOCUMENT_NAMES) & set(unused)
-    return (
-        f"declares prompts that are not applied: {prompts_in_words(unused)}. All texts are encoded alike, so its "
-        f"scores may be lower than the model's own. {roles if is_of_roles else ''}?prompt=TEXT after "
-        "the reference puts one prompt before every text, ?prompt= decides for none."
-    )
+    sentences = [f"declares prompts that are not applied: {prompts_in_words(unused)}."]
+    if by_role is None:
+        sentences.append("All texts are encoded alike, so its scores may be lower than the model's own.")
+        if (ROLE_NAMES | OLD_DOCUMENT_NAMES) & set(unused):
+            sentences.append(
+                "Retrieval applies those of queries and documents by itself. For EvalRank and HEROS on questions and "
+                "passages, add ?query_prompt=TEXT&document_prompt=TEXT to the reference."
+            )
+    old = sorted(OLD_DOCUMENT_NAMES & set(unused))
+    if old and DOCUMENT_NAME not in unused and not (by_role and by_role[DOCUMENT_NAME]):
+        sentences.append(
+            f"As in sentence-transformers, documents get no prompt, though one is called {old[0]}; "
+            "?document_prompt=TEXT applies it."
+        )
+    sentences.append("?prompt=TEXT after the reference puts one prompt before every text, ?prompt= decides for none.")
+    return " ".join(sentences)
 
 
 def prompts_in_words(prompts: Mapping[str, str]) -> str:

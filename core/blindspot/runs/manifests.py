@@ -159,9 +159,12 @@ def truncation_warnings(runs: Iterable[RunRecord]) -> list[str]:
 
 def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
     """A warning per encoder that declares prompts which were not applied."""
-    unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
-    called = names.current().model
-    return [f"{called(encoder)} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
+    called, warnings = names.current().model, []
+    for run in runs:
+        facts = run.manifest.get("encoder", {})
+        if warning := prompt_warning(facts.get("prompts_not_applied", {}), facts.get("prompts")):
+            warnings.append(f"{called(run.plan.variant.encoder)} {warning}")
+    return list(dict.fromkeys(warnings))
 
 
 def notes(runs: Iterable[RunRecord]) -> list[str]:

@@ -678,7 +678,8 @@ def _check_sides(
             f"{path}: read the other way round, documents before queries, it matches {other_way:,} ids instead of "
             f"{as_it_is:,}",
             expected="the query's id, then the document's",
-            remedy="give it a header that names the columns as they are, such as corpus-id, query-id, score",
+            remedy="give it a header that names the columns as they are, such as corpus-id, query-id, score; or, if "
+            "that is right, the files of queries and documents are exchanged",
         )
 
 
