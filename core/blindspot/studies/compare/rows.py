@@ -148,7 +148,9 @@ class Comparison:
         missing = tuple(gap for gap in self.missing if scope.has(gap.diagnostic, gap.dataset))
         if (self.rows or self.missing) and not (rows or missing):
             raise scope.nothing
-        return Comparison(self.a, self.b, tuple(rows_of([(row.a, row.b, row.difference) for row in rows])), missing)
+        of_all = corrected([row.difference.p_corrected for row in rows])
+        narrowed = tuple(replace(row, p_of_all=p) for row, p in zip(rows, of_all, strict=True))
+        return Comparison(self.a, self.b, narrowed, missing)
 
     def count(self, verdict: Verdict) -> int:
         """How many of the deciding rows have this verdict on A."""

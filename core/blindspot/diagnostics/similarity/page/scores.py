@@ -15,12 +15,9 @@ from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.diagnostics.similarity.view import (
     ALL,
     MEAN,
-    REVERSED,
-    TURN,
     Disagreement,
     Row,
     ScoresView,
-    are_reversed,
     disagreements,
     scores_view,
 )
@@ -37,6 +34,7 @@ from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.doubts import show_doubts
 from blindspot.variants import Variant
 
 Rows = Mapping[Variant, Sequence[Row]]
@@ -101,8 +99,7 @@ def show_headline(shown: SimilarityView) -> None:
     )
     text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{text} {SCALE}")
-    if _are_reversed(shown.picks.dataset, shown.table):
-        st.warning(f"{REVERSED}. {TURN}", icon=":material/swap_vert:")
+    show_doubts(ENTRY, shown.runs)
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))
@@ -121,11 +118,6 @@ def _by_variant(shown: SimilarityView, view: ScoresView) -> Rows:
     """The rows of the models and of shared words."""
     of_words = {VARIANTS[words]: rows for words, rows in view.words.items()}
     return {run.plan.variant: view.runs[run.run_id] for run in shown.runs} | of_words
-
-
-@cached(16, "Computing intervals …", keys=BY_RUNS)
-def _are_reversed(dataset: str, table: ScoredTable) -> bool:
-    return are_reversed(dataset, table)
 
 
 @cached(64, "Comparing with words …", keys=BY_RUNS)
