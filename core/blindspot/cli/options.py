@@ -252,10 +252,10 @@ def dataset_named(name: str) -> DatasetRef:
     return datasets_named([name])[0]
 
 
-def scope_named(datasets: Sequence[str] | None, diagnostics: Sequence[str] | None) -> Scope:
+def scope_named(datasets: Sequence[str] | None, diagnostics: Sequence[str] | None, repository: Repository) -> Scope:
     """The results of ``--dataset`` and ``--diagnostic``; raises ``InputError``, which names the nearest."""
     named = dict.fromkeys(find_diagnostic(name).id for name in diagnostics or ())
-    return Scope(datasets_named(datasets), tuple(named))
+    return Scope(datasets_named(datasets), tuple(named)).as_stored(repository)
 
 
 def datasets_of(given: Sequence[str], own: OwnNames) -> list[DatasetRef]:

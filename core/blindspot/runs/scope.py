@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.user_data.files import is_own
@@ -24,6 +24,13 @@ class Scope:
         return (not self.diagnostics or diagnostic in self.diagnostics) and (
             not self.datasets or dataset in self.datasets
         )
+
+    def as_stored(self, repository: Repository) -> Scope:
+        """The same datasets by the names that their runs have: a file that was moved, or a copy, has others' runs."""
+        names = list[str]()
+        for name in self.datasets:
+            names += [run.plan.dataset for run in repository.runs(dataset=name, metrics=[])] or [name]
+        return replace(self, datasets=tuple(dict.fromkeys(names)))
 
     def check(self, repository: Repository) -> None:
         """Raise ``InputError`` for a dataset or diagnostic without a finished run; it names the nearest with one."""

@@ -37,6 +37,13 @@ def test_a_comparison_is_corrected_over_what_is_left(filled: World) -> None:
         whole.only(Scope(("demo-pairs",), ("heros",)))
 
 
+def test_a_dataset_is_found_by_its_content_and_one_without_runs_does_not_become_everything(filled: World) -> None:
+    assert Scope(("demo-words",)).as_stored(filled.repository) == Scope(("demo-words",))
+    digest = filled.repository.runs(dataset="demo-pairs", metrics=[])[0].plan.dataset_digest
+    filled.repository.remember_alias("file:/texts/moved.csv", digest)
+    assert Scope(("file:/texts/moved.csv",)).as_stored(filled.repository).datasets == ("demo-pairs",)
+
+
 def test_a_gap_outside_is_left_out(filled: World) -> None:
     whole = compare(A, C, filled.repository, {"metric": "cos"})
     assert {gap.diagnostic for gap in whole.missing} == {"heros", "geometry"}

@@ -27,7 +27,7 @@ def list_runs(
     if context.invoked_subcommand:
         return
     settings, repository = settings_and_store()
-    scope = scope_named(dataset, diagnostic)
+    scope = scope_named(dataset, diagnostic, repository)
     runs = [run for run in repository.runs() if scope.has(run.plan.diagnostic, run.plan.dataset)]
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})

@@ -32,7 +32,7 @@ def compare_variants(
     variants = repository.variants()
     a_variant, other = (_variant(name, variants) for name in (a, b))
     picked = {"metric": metric.value}
-    scope = scope_named(dataset, diagnostic)
+    scope = scope_named(dataset, diagnostic, repository)
     check_two(a_variant, other, repository)
     scope.check(repository)
     view = compare_view(a_variant, other, repository, picked, scope)

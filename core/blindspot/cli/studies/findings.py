@@ -49,7 +49,7 @@ def findings(
     """
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    scope = scope_named(dataset, diagnostic)
+    scope = scope_named(dataset, diagnostic, repository)
     for option, is_given in (("--variant", variants), ("--dataset", dataset), ("--diagnostic", diagnostic)):
         if runs and is_given:
             raise InputError(f"both runs and {option} are given", expected="one of them")

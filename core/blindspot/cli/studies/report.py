@@ -53,7 +53,7 @@ def report(
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings, repository = settings_and_store()
     variants = named_variants(variant)
-    scope = scope_named(dataset, diagnostic)
+    scope = scope_named(dataset, diagnostic, repository)
     selection = Selection(
         variants, metric.value, scope.datasets, postprocessed=postprocessed, diagnostics=scope.diagnostics
     )
