@@ -49,7 +49,7 @@ def test_an_interval_of_one_of_many_says_so() -> None:
         found = Estimate(0.5, Interval(0.4, 0.6), "Wilson", Unit.PAIRS, 10, 10.0, level=level_of_each(many))
         assert found.of_many == many
         assert (f"of all {many} at once" in with_ci(found)) is (many > 1)
-    assert with_ci(Estimate(-0.5, Interval(-0.6, -0.4), "t", Unit.PAIRS, 10, 10.0), "+.0f", 100) == (
+    assert with_ci(Estimate(-0.5, Interval(-0.6, -0.4), "t", Unit.PAIRS, 10, 10.0), "+.0pp") == (
         "−50 (95% CI −60 to −40)"
     )
     assert with_ci(Estimate(0.5, None, "t", Unit.PAIRS, 1, 1.0, refusal="too few")) == "0.50"
