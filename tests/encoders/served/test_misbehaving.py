@@ -9,6 +9,7 @@ import socket
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,11 @@ def redirect(status: int, location: str) -> Change:
     return always(status=status, headers={"Location": location}, body=b"")
 
 
-BOMB = gzip.compress(b"[" + b" " * 200_000_000, 9)
+@cache
+def bomb() -> bytes:
+    return gzip.compress(b"[" + b" " * 200_000_000, 9)
+
+
 FAULTS: dict[str, Change] = {
     "hangs": always(delay=20.0),
     "sends a byte now and then": always(drip=0.05),
@@ -112,7 +117,7 @@ FAULTS: dict[str, Change] = {
     "redirects to an address that is none": redirect(307, "http://[::1/"),
     "redirects in a circle": redirect(307, "/v1/embeddings"),
     "a huge body": always(body=b" " * 30_000_000),
-    "a gzip bomb": always(body=BOMB, headers=GZIP),
+    "a gzip bomb": lambda _, reply: replace(reply, body=bomb(), headers=GZIP),
     "gzip cut short": packed(lambda data: gzip.compress(data)[:-20], "gzip"),
     "no gzip, though it says so": always(headers=GZIP),
     "packed as brotli": always(headers={"Content-Encoding": "br"}),
