@@ -19,10 +19,10 @@ run: .venv/run.stamp  ## set everything up and serve the app
 demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: about two minutes before /ready says so
 	BLINDSPOT_MODE=demo $(SERVE)
 
-test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: seven minutes on two cores
+test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: six minutes on two cores
 	$(TESTS) $(IN_TWO) --tier first
 
-check: test rest  ## that and all other tests but the longest: three quarters of an hour
+check: test rest  ## that and all other tests but the longest: forty minutes
 
 rest: .venv/dev.stamp  ## what check has beyond test: browser, servers, real data, whole-app matrices, hostile inputs
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
