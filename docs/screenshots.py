@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> None:
     caches = [Path(name.removeprefix("--cache=")) for name in arguments if name.startswith("--cache=")]
     with tempfile.TemporaryDirectory() as temporary:
         cache = caches[0] if caches else Path(temporary)
-        with serving(cache, prepare=not caches) as server, chromium() as browser:
+        with serving(cache, prepare="no" if caches else "yes") as server, chromium() as browser:
             while not ready(server.address):
                 time.sleep(1)
             figures = json.loads(FIGURES.read_text("utf-8")) if names else {}

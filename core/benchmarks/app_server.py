@@ -67,14 +67,14 @@ def serving(
     *,
     mode: Mode = Mode.LOCAL,
     script: str = "app.py",
-    prepare: bool = False,
+    prepare: str = "no",
 ) -> Iterator[Server]:
     """The app on a cache folder, on a free port of this machine, answering; stopped at the end.
 
     Args:
         options: further options of Streamlit, as on its command line.
         script: served instead of the app.
-        prepare: compute the demo first; ``/ready`` says when that is done.
+        prepare: ``yes``: compute the demo first; ``/ready`` says when that is done. ``nothing``: nor load anything ahead.
 
     Raises:
         BlindspotError: it ended at once, or does not answer.
@@ -83,7 +83,7 @@ def serving(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": mode.value}
-    environment["BLINDSPOT_PREPARE"] = "yes" if prepare else "no"  # otherwise the cache is measured or tested as it is
+    environment["BLINDSPOT_PREPARE"] = prepare  # unless "yes", the cache is measured or tested as it is
     environment.pop("BLINDSPOT_MIRROR", None)
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *options]

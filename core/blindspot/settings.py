@@ -75,7 +75,8 @@ VARIABLES: Mapping[str, Variable] = {
     "BLINDSPOT_PREPARE": Variable(
         "`yes` on a demo, else `no`",
         "whether the server computes the demo by itself, and is not ready before "
-        "([Host a demo](../hosting.md#the-demo-is-there-before-the-first-visitor))",
+        "([Host a demo](../hosting.md#the-demo-is-there-before-the-first-visitor)); `nothing`: nor loads MiniLM and "
+        "compiled code before they are needed",
     ),
 }
 READ_ONLY = "read-only"
@@ -105,6 +106,7 @@ class Settings:
             visit. "" is shared by all.
         cache_limit: most bytes of the cache, or None.
         prepare: whether a server computes the demo by itself and is not ready before; the default on a demo.
+        loads_ahead: whether a server loads MiniLM and compiled kernels before they are needed.
         read_only: whether stores are only read, so that several processes can have them open; nothing is run.
         ray: ``local``, ``auto`` or ``ray://HOST:PORT``: the cluster that the app may send runs to; "" for none.
         ray_folder: path or address of a folder that its nodes share with this machine; "" for one in the cache.
@@ -119,6 +121,7 @@ class Settings:
     session: str = ""
     cache_limit: int | None = None
     prepare: bool = False
+    loads_ahead: bool = True
     read_only: bool = False
     ray: str = ""
     ray_folder: str = ""
@@ -205,8 +208,8 @@ class Settings:
             raise unknown("BLINDSPOT_MODE", mode, list(Mode))
         read_only = stores_are_read_only(env)
         prepare = env.get("BLINDSPOT_PREPARE") or ("yes" if mode == Mode.DEMO else "no")
-        if prepare not in {"yes", "no"}:
-            raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes or no")
+        if prepare not in {"yes", "no", "nothing"}:
+            raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes, no or nothing")
         ray = env.get("BLINDSPOT_RAY") or ""
         if ray and not _RAY.fullmatch(ray):
             raise InputError(f"BLINDSPOT_RAY is '{ray}'", expected="ray://HOST:PORT, auto or local")
@@ -219,6 +222,7 @@ class Settings:
             framed_by=_site(env.get("BLINDSPOT_FRAMED_BY") or ""),
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
             prepare=prepare == "yes" and not read_only,
+            loads_ahead=prepare != "nothing",
             read_only=read_only,
             ray=ray,
             ray_folder=env.get("BLINDSPOT_RAY_FOLDER") or "",

@@ -100,7 +100,7 @@ def test_clicks_and_a_cold_start_are_measured_in_a_browser(monkeypatch: pytest.M
 
 
 def test_a_rerun_shows_the_page_that_was_opened(store: FilledStore) -> None:
-    with app_server.serving(store.cache, rerun_client.SERVER_OPTION) as server:
+    with app_server.serving(store.cache, rerun_client.SERVER_OPTION, prepare="nothing") as server:
         with rerun_client.opened(server.address, "evalrank") as client:
             runs = [client.run() for _ in range(3)]
         assert all(0 < run.script_seconds <= run.seconds for run in runs)

@@ -59,7 +59,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(installed: Path, tmp_path: Path) -> Iterator[str]:
     """The app as ``blindspot app`` serves it, from a folder with nothing of a checkout."""
     port = free_port()
-    environment = os.environ | {"BLINDSPOT_CACHE": str(tmp_path / "cache"), "BLINDSPOT_PREPARE": "no"}
+    environment = os.environ | {"BLINDSPOT_CACHE": str(tmp_path / "cache"), "BLINDSPOT_PREPARE": "nothing"}
     with (tmp_path / "log").open("wb") as log:
         command = [installed / "blindspot", "app", "--port", str(port)]
         server = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)

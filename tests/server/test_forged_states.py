@@ -33,7 +33,7 @@ TROUBLE = ("Traceback", "Uncaught", "Exception in", "a part of a page failed")
 @contextmanager
 def unharmed(cache: Path, mode: Mode = Mode.LOCAL, script: str = "app.py") -> Iterator[Server]:
     """A server whose log has no unhandled error at the end."""
-    with app_server.serving(cache, mode=mode, script=script) as server:
+    with app_server.serving(cache, mode=mode, script=script, prepare="nothing") as server:
         yield server
         log = server.log.read_text("utf-8", "replace")
     found = [line for line in log.splitlines() if any(word in line for word in TROUBLE)]

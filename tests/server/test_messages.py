@@ -21,17 +21,20 @@ WIDGET = "rerun_script.widget_states.widgets"
 
 def made(place: str, value: Any) -> bytes:
     """A message with a value at a place of the protocol; lists on the way get one entry."""
-    descriptor, within = BackMsg.DESCRIPTOR, []
-    for name in place.split("."):
-        field = descriptor.fields_by_name[name]
-        within.append((field.json_name, field.is_repeated))
-        descriptor = field.message_type
-    name, _ = within.pop()
-    content: Any = {name: value}
-    for outer, is_list in reversed(within):
-        content = {outer: [content] if is_list else content}
-    found: bytes = ParseDict(content, BackMsg()).SerializeToString()
-    return found
+    message = BackMsg()
+    within: Any = message
+    *outer, last = place.split(".")
+    for name in outer:
+        inside = getattr(within, name)
+        within = inside.add() if within.DESCRIPTOR.fields_by_name[name].is_repeated else inside
+    if within.DESCRIPTOR.fields_by_name[last].message_type:
+        ParseDict({last: value}, within)
+    elif isinstance(value, list):
+        getattr(within, last).extend(value)
+    else:
+        setattr(within, last, value)
+    data: bytes = message.SerializeToString()
+    return data
 
 
 def places(descriptor: Descriptor = BackMsg.DESCRIPTOR, place: str = "") -> Iterator[tuple[str, Any]]:
@@ -59,7 +62,7 @@ def test_every_text_and_list_of_the_protocol_is_bounded() -> None:
             entry: Any = {} if field.message_type else "x" if is_text else 1
             tried: list[Any] = [[entry] * 40_000, *([["x" * 4_500_000]] if is_text else [])]
         elif is_text:
-            tried = ["eA==" if field.type == field.TYPE_BYTES else "x" * 4_500_000]
+            tried = [b"x" if field.type == field.TYPE_BYTES else "x" * 4_500_000]
         else:
             continue  # a number, a switch, or a message whose fields are tried
         unbounded += [place for value in tried if is_taken(made(place, value))]
@@ -115,10 +118,10 @@ def test_messages_of_no_page_of_ours() -> None:
         made(f"{WIDGET}.int_array_value.data", [0]),
         made(f"{WIDGET}.string_array_value.data", ["x"] * 2_001),
         made(f"{WIDGET}.json_value", "[" * 64_001),
-        made(f"{WIDGET}.bytes_value", "eA=="),
+        made(f"{WIDGET}.bytes_value", b"x"),
         made(f"{WIDGET}.chat_input_value.data", "x"),
         made(f"{WIDGET}.string_trigger_value.data", "x"),
-        made(f"{WIDGET}.arrow_value.data", "eA=="),
+        made(f"{WIDGET}.arrow_value.data", b"x"),
         made(f"{WIDGET}.file_uploader_state_value.uploaded_file_info", [{}] * 1_001),
         made(f"{WIDGET}.file_uploader_state_value.uploaded_file_info.name", "x" * 1_201),
         made("clear_cache", value=True) + b"\x00" * 70_000,

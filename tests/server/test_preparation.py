@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from queue import Queue
 
 import pytest
 
@@ -22,6 +23,7 @@ from blindspot.types import CancelToken
 from blindspot.ui import resources
 from blindspot.variants import Variant
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, wait_until
+from tests.support.tables import each
 from tests.support.world import World
 
 
@@ -132,6 +134,19 @@ def test_what_fails_is_tried_again(hosted: Settings, small: World, monkeypatch: 
     prepared.run(hosted)
     assert seen[0] == Progress(failed=True)
     assert prepared.progress is None
+
+
+@each("loads_ahead", [True, False])
+def test_a_server_loads_ahead_unless_told_otherwise(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, loads_ahead: bool
+) -> None:
+    loaded: Queue[str] = Queue()
+    for name in ("ready_kernels", "ready_model"):
+        monkeypatch.setattr(routes, name, lambda _settings, name=name: loaded.put(name))
+    routes._start(replace(settings, loads_ahead=loads_ahead))
+    expected = ["ready_kernels", "ready_model"] if loads_ahead else []
+    assert sorted(loaded.get(timeout=60) for _ in expected) == expected
+    assert loaded.empty()
 
 
 @pytest.mark.heavy

@@ -139,7 +139,7 @@ def test_it_is_ready_where_nothing_can_be_written(only_read: Settings, monkeypat
 @pytest.mark.server
 def test_two_servers_have_one_store(only_read: Settings) -> None:
     """Real servers, both with the file open, asked in turn."""
-    with serving(only_read.cache) as one, serving(only_read.cache) as other:
+    with serving(only_read.cache, prepare="nothing") as one, serving(only_read.cache, prepare="nothing") as other:
         for _ in range(3):
             for server in (one, other):
                 assert httpx.get(f"{server.address}/ready", timeout=60).json()["ready"] is True

@@ -35,7 +35,7 @@ class AppServer:
     ) -> None:
         self._log = log
         environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
-        environment["BLINDSPOT_PREPARE"] = "no"
+        environment["BLINDSPOT_PREPARE"] = "nothing"  # MiniLM takes twelve seconds of processor time to load
         environment.pop("BLINDSPOT_MIRROR", None)
         port = port or free_port()
         self.address = f"http://127.0.0.1:{port}"

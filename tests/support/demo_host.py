@@ -111,7 +111,7 @@ def served(
     command = [*within, sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(server.port)]
     environment = (
         os.environ
-        | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_PREPARE": "no", "BLINDSPOT_CACHE": str(folder / "cache")}
+        | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_PREPARE": "nothing", "BLINDSPOT_CACHE": str(folder / "cache")}
         | variables
     )
     with log.open("wb") as sink:

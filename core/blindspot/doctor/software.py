@@ -222,7 +222,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_MODE": settings.mode.value,
         "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "this machine and any address; on a demo only this machine",
         "BLINDSPOT_FRAMED_BY": settings.framed_by or "nobody",
-        "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no",
+        "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no" if settings.loads_ahead else "nothing",
     }
     for name in VARIABLES:
         value = environment.get(name, "")

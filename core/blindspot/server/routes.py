@@ -50,8 +50,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 def _start(settings: Settings) -> None:
     with collector_paused():
         import_module("blindspot.ui")
-    threading.Thread(target=ready_kernels, args=(settings,), name="blindspot-kernels", daemon=True).start()
-    threading.Thread(target=ready_model, args=(settings,), name="blindspot-model", daemon=True).start()
+    for name, load in (("kernels", ready_kernels), ("model", ready_model)) if settings.loads_ahead else ():
+        threading.Thread(target=load, args=(settings,), name=f"blindspot-{name}", daemon=True).start()
     PREPARATION.run(settings)
 
 
