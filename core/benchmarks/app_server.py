@@ -74,7 +74,7 @@ def serving(
     Args:
         options: further options of Streamlit, as on its command line.
         script: served instead of the app.
-        prepare: ``yes``: compute the demo first; ``/ready`` says when that is done. ``nothing``: nor load anything ahead.
+        prepare: ``yes``: compute the demo first; ``/ready`` says when that is done; ``nothing``: nor load MiniLM ahead.
 
     Raises:
         BlindspotError: it ended at once, or does not answer.

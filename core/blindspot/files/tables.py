@@ -10,6 +10,7 @@ import ast
 import codecs
 import csv
 import hashlib
+import io
 import json
 import re
 import tempfile
@@ -388,6 +389,7 @@ def _unquote(rows: list[list[str]], first: int) -> list[str]:
 
 
 _SEP = re.compile(r'"?sep=([^\r\n"])"?[ \t,;]*(?:\r?\n|\r)', re.IGNORECASE)
+_BLOCK = 1 << 20  # characters whose lines are made at once
 _LOOKED_AT = 50  # rows read to find the header
 SHOWN_LINES = 3
 
@@ -551,19 +553,12 @@ def _short_lines(path: Path, text: str, separator: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines as from ``io.StringIO(text, newline="")``, which would take four times the text's memory."""
-    start = feed = carriage = 0
+    """Lines as from ``io.StringIO(text, newline="")`` by blocks: the whole would take four times the text's memory."""
+    start = 0
     while start < len(text):
-        if 0 <= feed < start or not start:
-            feed = text.find("\n", start)
-        if 0 <= carriage < start or not start:
-            carriage = text.find("\r", start)
-        ends = [position for position in (feed, carriage) if position >= 0]
-        end = min(ends, default=len(text) - 1)
-        if end == carriage and feed == carriage + 1:
-            end = feed
-        yield text[start : end + 1]
-        start = end + 1
+        end = text.find("\n", start + _BLOCK) + 1 or text.find("\r", start + _BLOCK) + 1 or len(text)
+        yield from io.StringIO(text[start:end], newline="")
+        start = end
 
 
 def _jsonl(path: Path, text: str) -> FileTable:
