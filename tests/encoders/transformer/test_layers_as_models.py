@@ -16,11 +16,9 @@ from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, Float64, digest_of_strings, no_progress
 from tests.support.tables import each
-from tests.support.tiny_models import ARCHITECTURES, LAYERS, plain, saved
+from tests.support.tiny_models import plain, saved
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain")
-# Bart has two stacks; the library encodes the others, since padding or the texts beside one change its vector.
-WITHOUT_LAYERS = {"BartConfig", "FunnelConfig", "ConvBertConfig"}
 
 
 def encoder_of(reference: str, settings: Settings) -> SentenceTransformerEncoder:
@@ -77,30 +75,6 @@ def test_layers_of_minilm_are_the_hidden_states_pooled_as_the_model_pools(settin
     }
     for reference, expected in cases.items():
         np.testing.assert_allclose(vectors_of(reference, settings), expected, atol=1e-6, err_msg=reference)
-
-
-def test_the_last_layer_of_any_transformer_is_the_model(settings: Settings, tmp_path: Path) -> None:
-    folder = plain(tmp_path / "bert")
-    _check(folder, settings)
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("architecture", sorted(set(ARCHITECTURES) - WITHOUT_LAYERS - {"BertConfig"}))
-def test_the_last_layer_of_every_architecture_is_the_model(
-    architecture: str, settings: Settings, tmp_path: Path
-) -> None:
-    _check(plain(tmp_path / architecture, architecture), settings)
-
-
-def _check(folder: Path, settings: Settings) -> None:
-    first = encoder_of(f"dir:{folder}?layer=0", settings)
-    together = first.encode_family(TEXTS, CancelToken())
-    assert len(together.vectors) == LAYERS + 1
-    np.testing.assert_allclose(together.vectors[-1], vectors_of(f"dir:{folder}", settings), rtol=1e-6, atol=1e-6)
-    assert all(np.abs(together.vectors[0] - other).max() > 1e-3 for other in together.vectors[1:])
-    by_hand = (together.vectors[1].astype(np.float64) + together.vectors[2]) / 2
-    if first.pooling.startswith("mean"):  # of layers and of tokens can be taken in any order
-        np.testing.assert_allclose(vectors_of(f"dir:{folder}?layer=mean(1,2)", settings), by_hand, rtol=1e-5, atol=1e-5)
 
 
 def power_mean(rows: Float64, p: int) -> Float64:
@@ -226,11 +200,3 @@ def test_what_has_no_such_layer_says_so(reference: str, said: str, settings: Set
     with pytest.raises(InputError) as caught:
         resolve_encoder(reference.replace("FOLDER", str(folder)), settings)
     assert said in str(caught.value)
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("architecture", sorted(WITHOUT_LAYERS))
-def test_a_model_that_keeps_its_layers_to_itself_says_so(architecture: str, settings: Settings, tmp_path: Path) -> None:
-    folder = plain(tmp_path / architecture, architecture)
-    with pytest.raises(InputError, match="layer"):
-        vectors_of(f"dir:{folder}?layer=1", settings)
