@@ -17,7 +17,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from tests.support.commands import Said
+from tests.support.commands import IN_TURN, Said
 
 ROOT = Path(__file__).parents[2]
 # Run before everything else, also in child processes of the child.
@@ -36,17 +36,6 @@ def from_name(name, find=importlib.metadata.Distribution.from_name):
 
 sys.meta_path.insert(0, Blocker())
 importlib.metadata.Distribution.from_name = staticmethod(from_name)
-"""
-_COMMANDS = """
-import contextlib, io, json, sys
-from blindspot.cli import main
-
-said = []
-for arguments in json.load(sys.stdin):
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        code = main(arguments)
-    said.append((code, out.getvalue(), err.getvalue()))
-print(json.dumps(said))
 """
 
 
@@ -126,7 +115,7 @@ class BaseInstall:
 
     def commands(self, *commands: Sequence[str]) -> list[Said]:
         """What each of some commands said, one after the other in one process."""
-        done = self.python("-c", _COMMANDS, given=json.dumps(commands))
+        done = self.python("-c", IN_TURN, given=json.dumps(commands))
         assert done.returncode == 0, done.stderr
         return [Said(*one) for one in json.loads(done.stdout)]
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -104,6 +104,27 @@ def python(
     return subprocess.run(
         command, cwd=ROOT, env=env, input=given, capture_output=True, text=True, timeout=timeout, check=False
     )
+
+
+# Reads commands from its input, and prints what each said.
+IN_TURN = """
+import contextlib, io, json, sys
+from blindspot.cli import main
+
+said = []
+for arguments in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main(arguments)
+    said.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(said))
+"""
+
+
+def in_turn(*commands: Sequence[str], env: Mapping[str, str]) -> list[Said]:
+    """What each of some commands said, one after the other in one process: starting one takes seconds."""
+    done = python("-c", IN_TURN, env=env, given=json.dumps(commands))
+    assert done.returncode == 0, done.stderr
+    return [Said(*one) for one in json.loads(done.stdout)]
 
 
 @pytest.fixture

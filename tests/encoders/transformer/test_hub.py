@@ -30,7 +30,7 @@ from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
 from blindspot.variants import Variant
-from tests.support.commands import Command
+from tests.support.commands import Command, in_turn
 from tests.support.hub import COMMIT, REPOSITORY, serving
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 from tests.support.tables import each
@@ -454,31 +454,24 @@ def test_naming_a_hub_model_asks_nobody(settings: Settings) -> None:
 
 @pytest.mark.process
 @pytest.mark.server
-@pytest.mark.parametrize("revision", ["", "@v1", f"@{'0' * 40}"])
-def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revision: str) -> None:
+def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings) -> None:
     """In a process of its own, whose hub is a port on which nobody listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
-    command = ["run", "evalrank", "--encoder", f"hf:org/name{revision}", "--dataset", "demo-pairs"]
     environment = {
         **{k: v for k, v in os.environ.items() if "proxy" not in k.lower()},
         "HF_ENDPOINT": endpoint,
         "BLINDSPOT_CACHE": str(settings.cache),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "blindspot", *command],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert f"'hf:org/name{revision}' is not in {settings.cache / 'hub'}" in done.stderr
-    assert f"the hub at {endpoint} cannot be reached" in done.stderr
-    assert "dir:PATH" in done.stderr
+    models = [f"hf:org/name{revision}" for revision in ("", "@v1", f"@{'0' * 40}")]
+    commands = [["run", "evalrank", "--encoder", model, "--dataset", "demo-pairs"] for model in models]
+    for model, said in zip(models, in_turn(*commands, env=environment), strict=True):
+        assert said.code == 2, said.err
+        assert said.err.count("\n") == 1
+        assert f"'{model}' is not in {settings.cache / 'hub'}" in said.err
+        assert f"the hub at {endpoint} cannot be reached" in said.err
+        assert "dir:PATH" in said.err
 
 
 @pytest.mark.heavy
