@@ -85,9 +85,8 @@ OTHER = SAME | {"encoder": "lsa~center", "max-drop": "0.2"}  # keyword search so
         (SAME | {"encoder": "random-projection", "score": "recall@10"}, 1, "failed", "failure"),
         (OTHER | {"junit": "a folder of/its own.xml"}, 3, "undecided", "failure"),
         (OTHER | {"undecided": "pass"}, 0, "undecided", "skipped"),
-        (OTHER | {"allow-easy": "true"}, 0, "passed", "system-out"),
     ],
-    ids=["passed", "failed", "undecided", "undecided passes", "easy allowed"],
+    ids=["passed", "failed", "undecided", "undecided passes"],
 )
 def test_a_verdict_is_in_code_output_summary_and_junit(
     runner: Runner, inputs: dict[str, str], code: int, verdict: str, in_junit: str
@@ -139,6 +138,16 @@ def test_inputs_are_words_and_no_code(runner: Runner, value: str) -> None:
     expected = ["gate", *given, f"--markdown={runner.temp / 'summary'}", ""]
     assert words == expected
     assert {path.name for path in runner.workspace.iterdir()} == {"golden set.jsonl", "words"}
+
+
+@pytest.mark.process
+def test_an_easy_set_is_allowed_by_the_command(runner: Runner) -> None:
+    """Which ``tests/cli/test_gate.py`` tries."""
+    runner.tool(runner.temp / "blindspot-gate" / "bin" / "blindspot", 'printf "%s\\n" "$@" > words; exit 3')
+    for asked, options in (("true", ["--allow-easy"]), ("false", [])):
+        runner.step("gate", SAME | {"allow-easy": asked})
+        words = (runner.workspace / "words").read_text("utf-8").splitlines()
+        assert [word for word in words if word.startswith("--allow")] == options
 
 
 def test_no_script_has_an_expression() -> None:
