@@ -181,6 +181,15 @@ class Reader:
             else:
                 return self.set_properties()
 
+    def type_model(self, reference: str) -> Reader:
+        """Type a model where one can be run on the picked dataset; one that is not MiniLM is loaded in no time."""
+        box = self.see("new_encoder").get_by_role("combobox")
+        self.set_properties()
+        box.fill(reference)
+        box.press("Enter")
+        expect(box).to_have_value(reference)
+        return self.set_properties()
+
     def choose_first_row(self, table: Locator, key: str) -> Locator:
         """Choose a table's first row, and wait for the element that it opens; again where a rerun replaced the table
         as it was clicked. The table is a canvas: its first row's box stands at its left."""

@@ -21,15 +21,14 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
-    serve: Serve, reader: NewReader, browser: Browser, tmp_path: Path
+    serve: Serve, reader: NewReader, browser: Browser, encoded_cache: Path, tmp_path: Path
 ) -> None:
-    cache = tmp_path / "cache"
-    visitor = reader(cold=True).open(serve(cache))
+    visitor = reader(cold=True).open(serve(encoded_cache))
     visitor.press("run_demo")
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
     visitor.see("finding_0")
     visitor.set_properties().healthy()
-    runs = Repository.at(cache / "results.duckdb").runs()
+    runs = Repository.at(encoded_cache / "results.duckdb").runs()
     assert {"minilm~none"} <= {str(r.plan.variant) for r in runs}  # the first of the demo; the rest is under way
 
     # a finding's own link leads to its items; a copied link does in a fresh browser

@@ -71,7 +71,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.address_has(f"data=my_pairs~{folder.name[:6]}")
 
     visitor.page.get_by_test_id("stMain").locator("a[href^='evalrank']").click()
-    visitor.press("run_new")
+    visitor.type_model("random-projection").press("run_new")
     visitor.see("curve")
     visitor.set_properties().healthy()
     (run,) = Repository.at(cache / "results.duckdb").runs()

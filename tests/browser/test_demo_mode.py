@@ -70,8 +70,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     link = first.page.url
     first.go_to("EvalRank")
     first.see("new_transform")
-    first.set_properties()
-    first.press("run_new")
+    first.type_model("random-projection").press("run_new")
     first.see("curve")
     first.set_properties().healthy()
 

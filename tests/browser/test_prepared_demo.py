@@ -1,9 +1,10 @@
-"""A hosted demo from an empty cache: not ready before all is there; then no page is empty."""
+"""A hosted demo that begins without runs: not ready before all is there; then no page is empty."""
 
 from __future__ import annotations
 
 import json
 import math
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -54,9 +55,10 @@ def begin(cache: Path, log: str, port: int | None = None) -> AppServer:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[tuple[AppServer, Path]]:
-    """A server that began with an empty cache and is ready."""
+def prepared(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[tuple[AppServer, Path]]:
+    """A server that began without runs, with MiniLM's embeddings of the demo's pairs, and is ready."""
     cache = tmp_path_factory.mktemp("prepared") / "cache"
+    shutil.copytree(demo_cache / "embeddings", cache / "embeddings")
     server = begin(cache, "log", port)
     wait_for(server, lambda latest: latest.status_code == 200)
     yield server, cache

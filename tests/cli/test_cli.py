@@ -398,8 +398,8 @@ def test_no_network_is_one_line_and_exit_code_1(child: Command, environment: Set
 
 
 @pytest.mark.process
-def test_debug_shows_the_traceback_above_the_line(child: Command) -> None:
-    plain = child("runs", "show", "abc")
+def test_debug_shows_the_traceback_above_the_line(blindspot: Command, child: Command) -> None:
+    plain = blindspot("runs", "show", "abc")
     debug = child("runs", "show", "abc", "--debug")
     assert plain.code == debug.code == 2
     assert "Traceback" not in plain.err

@@ -266,6 +266,9 @@ def test_a_run_is_found_again_and_computed_again_to_the_same(case: Case, tmp_pat
     run = case.runs[0]
     found = pipeline.run(case.request, settings, repository, no_progress)
     assert (found.computed, found.record.run_id) == (False, run.run_id)
+    if case.entry.id in TRAINED:  # computed again by test_computing_it_again_gives_what_is_stored, and stored as others
+        repository.database.close()
+        return
     before = repository.items(case.entry, [run.run_id], texts=False)
     repository.delete(found.record)
     again = pipeline.run(case.request, settings, repository, no_progress)
