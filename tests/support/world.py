@@ -11,6 +11,7 @@ import pytest
 
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.base import Dataset
+from blindspot.diagnostics.frequency import classes
 from blindspot.runs import pipeline, requesting
 from blindspot.runs.requests import EncodeRequest, RunRequest
 from blindspot.settings import Settings
@@ -91,3 +92,11 @@ def encoded(demo_cache: Path, environment: Settings) -> Settings:
     """Settings, also in the environment, whose cache has MiniLM's embeddings of the demo's texts and no runs."""
     shutil.copytree(demo_cache / "embeddings", environment.embeddings)
     return environment
+
+
+@pytest.fixture(scope="module")
+def few_thresholds() -> Iterator[None]:
+    """Three of the diagnostic ``frequency`` instead of eleven: a classifier is trained a hundred times at each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classes, "PERCENTILES", (20, 50, 80))
+        yield

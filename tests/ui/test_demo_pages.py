@@ -32,6 +32,7 @@ def everything(app: AppTest) -> str:
 
 
 @pytest.mark.matrix
+@pytest.mark.usefixtures("few_thresholds")
 def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text(f"query,match\n{SECRET},{SECRET}\nand,{SECRET}\n")
