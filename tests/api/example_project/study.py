@@ -16,6 +16,7 @@ PAIRS = [
     for verb in ("open", "close", "lock", "sell")
     for thing in ("door", "car", "window", "house", "account")
 ]
+LABELED = {"text": [text for pair in PAIRS for text in pair], "label": ["question", "answer"] * len(PAIRS)}
 VOCABULARY = {"word": [f"{a}{b}" for a in "abcdefgh" for b in "aeiou"], "count": list(range(400, 0, -10))}
 
 
@@ -40,8 +41,8 @@ def diagnoses(store: Path) -> dict[str, bs.Run]:
         "similarity": bs.similarity(words, "demo-scored", name="words", store=store),
         "retrieval": bs.retrieval(words, "demo-retrieval", name="words", store=store),
         "long_texts": bs.long_texts(words, "demo-retrieval", name="words", store=store),
-        "transfer": bs.transfer(words, "demo-negation", name="words", store=store),
-        "learning_curve": bs.learning_curve(words, "demo-negation", name="words", store=store),
+        "transfer": bs.transfer(words, LABELED, name="words", store=store),
+        "learning_curve": bs.learning_curve(words, LABELED, name="words", store=store),
         "geometry": bs.geometry(words, PAIRS, name="words", store=store),
         "frequency": bs.frequency(words, VOCABULARY, name="words", store=store),
         "analogy": bs.analogy("lsa", "demo-analogies", store=store),
