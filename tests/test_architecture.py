@@ -145,22 +145,25 @@ def of_test_modules() -> list[str]:
     return [str(one) for one in found if one.target.startswith("tests.") and ".test_" in one.target]
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def _parsed() -> None:
-    """All files, parsed once for the tests of this module."""
+    """All files, parsed once for the tests of this module that read their trees."""
     imports()
 
 
+@pytest.mark.usefixtures("_parsed")
 def test_imports_point_down_and_stay_where_they_belong() -> None:
     assert pointing_up() == []
     assert out_of_place() == []
     assert of_test_modules() == []
 
 
+@pytest.mark.usefixtures("_parsed")
 def test_diagnostics_do_not_know_each_other() -> None:
     assert between_diagnostics() == BETWEEN_DIAGNOSTICS
 
 
+@pytest.mark.usefixtures("_parsed")
 def test_no_module_imports_itself_by_a_detour() -> None:
     ours, graph = modules(), TopologicalSorter[str]()
     entries = {f"blindspot.diagnostics.{module}" for module in MODULES}
@@ -221,6 +224,7 @@ def test_references_are_read_at_the_edges_and_a_run_has_values() -> None:
 MAKING_FRAMES = 31  # places; it may only fall
 
 
+@pytest.mark.usefixtures("_parsed")
 def test_pages_draw_what_views_compute() -> None:
     """``tables.draw`` takes records, so a page needs no frames; of ``numerics`` it needs types and ``written``."""
     texts = {name: sources.text(path) for name, path in modules().items()}
