@@ -66,14 +66,14 @@ def test_it_uses_every_public_name() -> None:
 
 @pytest.mark.heavy
 def test_results_are_frozen() -> None:
-    run = bs.evalrank("lsa", "demo-pairs")
+    run = bs.evalrank("random-projection-64", "demo-pairs")
     other = bs.evalrank("random-projection", "demo-pairs")
     for result, name in [
         (run, "id"),
         (run.scores["mrr"], "value"),
         (bs.compare(run, other), "rows"),
         (bs.findings(run), "found"),
-        (bs.gate("lsa", "demo-retrieval", "lsa"), "new"),
+        (bs.gate("random-projection", "demo-retrieval", "random-projection"), "new"),
     ]:
         with pytest.raises(FrozenInstanceError):
             setattr(result, name, None)
