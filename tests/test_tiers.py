@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -57,15 +58,34 @@ TESTS = """
 FORBIDDEN = ("serves", "opens_a_browser", "trains", "takes_long")
 
 
-def ran(pytester: pytest.Pytester, tier: str, *options: str) -> list[str]:
-    plugins = ("-p", "tests.support.tiers", "-p", "no:cacheprovider")
-    return pytester.runpytest_subprocess(*plugins, "--tier", tier, *options).outlines
+# Each session in a process of its own, which begins where pytest and hypothesis are imported.
+SESSIONS = """
+import os, sys
+import pytest
+from tests.support import tiers
+
+for arguments in {sessions!r}:
+    print({cut!r}, flush=True)
+    child = os.fork()
+    if not child:
+        pytest.main(["-p", "tests.support.tiers", "-p", "no:cacheprovider", "--tier", *arguments])
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+CUT = "-- the next session --"
 
 
-def outcomes(pytester: pytest.Pytester, tier: str) -> dict[str, str]:
+def ran(pytester: pytest.Pytester, *sessions: Sequence[str]) -> list[list[str]]:
+    """The lines that sessions print, of a tier and options each."""
+    printed = pytester.runpython_c(SESSIONS.format(sessions=sessions, cut=CUT)).outlines
+    starts = [number for number, line in enumerate(printed) if line == CUT]
+    return [printed[start + 1 : end] for start, end in zip(starts, [*starts[1:], len(printed)], strict=True)]
+
+
+def outcomes(lines: Sequence[str]) -> dict[str, str]:
     """The last outcome of each test that ran."""
     # A complaint of the watch comes after the test's own outcome.
-    lines = ran(pytester, tier, "-v")
     return dict(line.split("::test_")[1].split()[:2] for line in lines if line.rstrip().endswith("%]"))
 
 
@@ -78,13 +98,14 @@ def test_a_test_without_a_mark_starts_nothing_trains_nothing_and_is_quick(
     pytester.makeconftest("from tests.support import tiers\ntiers.MOST_SECONDS = 0.1")
     pytester.makepyfile(TESTS)
     (pytester.mkdir("server") / "test_folder.py").write_text("def test_of_no_server():\n    pass\n", "utf-8")
-    first = outcomes(pytester, "first")
+    sessions = (("first", "-v"), ("rest", "-v"), ("check", "--collect-only", "-q"), ("trust", "-v"))
+    in_first, in_rest, in_check, in_trust = ran(pytester, *sessions)
+    first = outcomes(in_first)
     assert {name for name, outcome in first.items() if outcome != "PASSED"} == set(FORBIDDEN)
     assert set(first) == {"counts", "reads_the_mirror", "of_no_server", "property", *FORBIDDEN}
-    assert outcomes(pytester, "rest") == {"property": "PASSED", "may_start": "PASSED"}
-    collected = {line.split("::test_")[1] for line in ran(pytester, "check", "--collect-only", "-q") if "::" in line}
-    assert collected == {*first, "may_start"}
-    assert outcomes(pytester, "trust") == {"takes_minutes": "PASSED"}
+    assert outcomes(in_rest) == {"property": "PASSED", "may_start": "PASSED"}
+    assert {line.split("::test_")[1] for line in in_check if "::" in line} == {*first, "may_start"}
+    assert outcomes(in_trust) == {"takes_minutes": "PASSED"}
 
 
 def test_the_first_tier_imports_no_file_whose_tests_all_have_a_mark(tmp_path: Path) -> None:
