@@ -169,7 +169,7 @@ def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cach
     assert app.multiselect(key="model").value == ["minilm~center"]
 
 
-@pytest.mark.parametrize("page", ["evalrank", "data", "run"])
+@pytest.mark.parametrize("page", ["evalrank", "data", pytest.param("run", marks=pytest.mark.matrix)])
 def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
     open_app: OpenApp, own_file: tuple[Path, Path], page: str
 ) -> None:
@@ -191,8 +191,12 @@ def test_a_link_to_a_dataset_that_is_not_here_says_which_is_shown(
         ("overview", {"scores": "gone"}, "'gone'"),  # tabs
         ("compare", {"a": "gone~none", "b": "minilm~none"}, "'gone' (a model that was not added here)"),
         ("training", {"training": "gone"}, "'gone'"),  # no picker: nothing was trained
-        ("evalrank", {"area": "everywhere"}, "'everywhere'"),  # a box for anything
-        ("evalrank", {"ranks": "usual", "show": "lost", "item": "0"}, "'usual', 'lost'"),  # Streamlit's own bindings
+        # a box for anything, and Streamlit's own bindings
+        (
+            "evalrank",
+            {"area": "everywhere", "ranks": "usual", "show": "lost", "item": "0"},
+            "'everywhere', 'usual', 'lost'",
+        ),
         ("evalrank", {"ranks": "filtered", "metric": "l2", "utm": "mail"}, ""),
         ("compare", {"a": "minilm~none", "part": "compare", "view": "items"}, ""),  # defaults
     ],

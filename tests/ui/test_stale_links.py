@@ -39,30 +39,42 @@ def led_on(app: AppTest) -> set[str]:
     ("page", "address", "named", "keys"),
     [
         ("compare", {"a": f"{HUB}~none", "b": "minilm~none"}, ["'hf:org/never-added'"], {"add_stale"}),
-        ("evalrank", {"model": f"{HUB}~center"}, ["'hf:org/never-added + center'"], {"add_stale"}),
         ("evalrank", {"base": "org/never-added"}, ["'org/never-added'"], {"add_stale"}),
         (
             "evalrank",
-            {"model": "fuse:minilm+hf:org/x"},
-            ["'fuse:minilm+hf:org/x'", "nor was hf:org/x"],
+            {"model": [f"{HUB}~center", "fuse:minilm+hf:org/x", "fuse:+", "cat:minilm+lsa", "dir:/models/mine"]},
+            [
+                "'hf:org/never-added + center'",
+                "'fuse:minilm+hf:org/x'",
+                "nor was hf:org/x",
+                "'fuse:+'",
+                "'cat:minilm+lsa'",
+                "'dir:/models/mine'",
+            ],
             {"add_stale"},
         ),
-        ("evalrank", {"model": "fuse:+"}, ["'fuse:+'"], {"add_stale"}),
-        ("evalrank", {"model": "cat:minilm+lsa"}, ["'cat:minilm+lsa'"], {"add_stale"}),
-        ("evalrank", {"model": "dir:/models/mine"}, ["'dir:/models/mine'"], {"add_stale"}),
         (
             "evalrank",
             {"model": in_address("dir:/models/mine~none"), "data": in_address("file:/texts/support.csv")},
             ["'mine'", "file or folder", "'support'"],
             {"models_stale", "data_stale"},
         ),
-        ("evalrank", {"model": "minilm@version-abcd1234~none"}, ["not stored here"], set()),
-        ("evalrank", {"model": "minilm~whitten"}, ["no such post-processing"], set()),
+        (
+            "evalrank",
+            {"model": ["minilm@version-abcd1234~none", "minilm~whitten"]},
+            ["not stored here", "no such post-processing"],
+            set(),
+        ),
         ("data", {"data": "file:/texts/support.csv"}, ["'support'"], set()),
     ],
 )
 def test_the_line_says_what_is_missing_and_leads_to_where_it_is_added(
-    open_app: OpenApp, demo_cache: Path, page: str, address: dict[str, str], named: list[str], keys: set[str]
+    open_app: OpenApp,
+    demo_cache: Path,
+    page: str,
+    address: dict[str, str | list[str]],
+    named: list[str],
+    keys: set[str],
 ) -> None:
     app = open_app(demo_cache, page, **address)
     assert all(part in notice(app) for part in named), notice(app)

@@ -159,11 +159,11 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
     ("variant", "candidates"),
     [
         ("asking", "all"),
-        ("asking", "matches"),
-        ("asking~center", "matches"),
-        ("asking~abtt:1", "all"),
+        pytest.param("asking", "matches", marks=pytest.mark.heavy),
+        pytest.param("asking~center", "matches", marks=pytest.mark.heavy),
+        pytest.param("asking~abtt:1", "all", marks=pytest.mark.heavy),
         ("asking~int8-docs", "matches"),
-        ("trigrams~center+binary-docs", "all"),
+        pytest.param("trigrams~center+binary-docs", "all", marks=pytest.mark.heavy),
     ],
 )
 def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant: str, candidates: str) -> None:

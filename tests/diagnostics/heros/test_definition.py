@@ -276,7 +276,7 @@ def coverage_of_groups(sizes: list[int], common: float, simulations: int) -> tup
     return float(held[0]), float(held[1])
 
 
-@pytest.mark.parametrize("sizes", [[7] * 12, [3] * 20])
+@pytest.mark.parametrize("sizes", [pytest.param([7] * 12, marks=pytest.mark.heavy), [3] * 20])
 def test_intervals_of_originals_that_share_texts_hold_the_truth(sizes: list[int]) -> None:
     """Over rows, the interval of the similarity held it in 57 and 81% of cases."""
     assert all(0.91 <= share <= 0.99 for share in coverage_of_groups(sizes, 1.0, 400))
@@ -331,7 +331,7 @@ def coverage(n: int, common: float, seed: int, simulations: int) -> tuple[float,
     return float(of_cos_avg), float(of_similarity)
 
 
-@pytest.mark.parametrize("n", [FEWEST, 20])
+@pytest.mark.parametrize("n", [pytest.param(FEWEST, marks=pytest.mark.heavy), 20])
 def test_intervals_hold_the_truth(n: int) -> None:
     """Percentiles of a bootstrap held it in 83 and 91% of cases."""
     assert all(0.91 <= share <= 0.99 for share in coverage(n, 1.0, 1, 400))
