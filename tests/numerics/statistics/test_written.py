@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.written import (
     p_in_cell,
     p_in_words,
     percent,
+    score_written,
 )
 from tests.support import sources
 
@@ -89,6 +90,10 @@ def test_a_score_is_the_share_in_other_units() -> None:
         False,
         True,
     ]
+
+
+def test_from_ten_on_a_score_has_one_decimal() -> None:
+    assert [score_written(value) for value in (9.5, 10.5, -10.5, 1234.56)] == ["9.500", "10.5", "−10.5", "1,234.6"]
 
 
 def test_a_difference_is_the_same_in_points_and_has_two_sides() -> None:
