@@ -12,13 +12,9 @@ from tests.numerics.statistics.promises import CELLS, REFUSED, REPETITIONS, Cell
 
 FEW = 120
 TOGETHER = 4  # cells of a test: as many as take less than a second
-# The simplest and the hardest of each kind of promise, for the first tier.
-ENDS = tuple(
-    cell
-    for _, kind in groupby(CELLS, lambda cell: cell.measure.__qualname__)
-    for cells in [tuple(kind)]
-    for cell in dict.fromkeys((cells[0], cells[-1]))
-)
+# The first and the last of each kind of promise, for the first tier.
+KINDS = [tuple(kind) for _, kind in groupby(CELLS, lambda cell: cell.measure.__qualname__)]
+ENDS = tuple(dict.fromkeys(cell for kind in KINDS for cell in (kind[0], kind[-1])))
 OTHERS = tuple(cell for cell in CELLS if cell not in ENDS)
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
 
