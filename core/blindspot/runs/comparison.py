@@ -221,6 +221,8 @@ def best_of_each(
 
 # --- two runs, on the command line and in programs
 
+IN_QUESTION = "in question"  # in place of a verdict, where there are ``Diagnostic.doubts``
+
 
 @dataclass(frozen=True)
 class TwoRuns:
@@ -252,15 +254,16 @@ class TwoRuns:
 
     @property
     def said(self) -> tuple[str, ...]:
-        return (*in_words(self.tests, *self.names), *self.doubts)
+        """The verdicts; of data in question only the questions, since no verdict counts."""
+        return self.doubts or in_words(self.tests, *self.names)
 
     @property
     def fields(self) -> list[dict[str, Any]]:
-        return [fields(test) for test in self.tests]
+        return [fields(test, is_in_question=bool(self.doubts)) for test in self.tests]
 
     @property
     def cells(self) -> list[dict[str, str]]:
-        return [cells(test) for test in self.tests]
+        return [cells(test) | ({"A is": IN_QUESTION} if self.doubts else {}) for test in self.tests]
 
 
 def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool = False) -> TwoRuns:
@@ -287,8 +290,8 @@ def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *,
     return TwoRuns(entry, first, second, tests, tuple(entry.doubts((first, second), repository)))
 
 
-def fields(test: PairedTest) -> dict[str, Any]:
-    """A test for programs."""
+def fields(test: PairedTest, *, is_in_question: bool = False) -> dict[str, Any]:
+    """A test for programs; ``is_in_question``: data leave it open which way is better, so that no verdict counts."""
     return {
         "score": test.score,
         "label": test.label,
@@ -309,7 +312,7 @@ def fields(test: PairedTest) -> dict[str, Any]:
         "p": test.p,
         "p_corrected": test.p_corrected,
         "smallest_detectable": test.detectable,
-        "verdict": test.verdict.value,
+        "verdict": IN_QUESTION if is_in_question else test.verdict.value,
     }
 
 

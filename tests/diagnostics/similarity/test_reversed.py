@@ -45,6 +45,7 @@ def ask(blindspot: Command, open_app: OpenApp, world: World, dataset: str) -> di
     records = [world.run("similarity", model, dataset) for model in MODELS]
     runs = [Run.of(record, Place(world.settings, is_kept=True)) for record in records]
     ids = [record.run_id for record in records]
+    world.run("similarity", MODELS[0], "demo-scored")
     report = gather(world.repository, world.settings, Selection(datasets=(dataset,)))
     golden = ("gate", "--encoder", MODELS[0], "--baseline", MODELS[1], "--data", dataset)
     name = in_address(dataset)
@@ -56,7 +57,10 @@ def ask(blindspot: Command, open_app: OpenApp, world: World, dataset: str) -> di
         "size": {"size_enc": MODELS[0]},
         "lab": {"lab_enc": list(MODELS), "lab_chain": ["none"], "lab_task": f"similarity@{name}"},
     }
-    return {f"page {page}": written(open_app(world.cache, page, data=name, **of)) for page, of in pages.items()} | {
+    said = {f"page {page}": written(open_app(world.cache, page, data=name, **of)) for page, of in pages.items()}
+    below = written(open_app(world.cache, "overview", data="demo-scored", scores="similarity"))
+    return said | {
+        "overview, another dataset first": below,
         "run": command.err,
         "run --json": " ".join(blindspot.json("run", "similarity", *encoders, "--dataset", dataset)["doubts"]),
         "notes": " ".join(runs[0].notes),

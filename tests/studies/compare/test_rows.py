@@ -18,9 +18,12 @@ from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, decide
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import IN_QUESTION, TwoRuns, headline_tests
 from blindspot.store.records import RunRecord
+from blindspot.studies.compare.changed import changed
+from blindspot.studies.compare.costs import Cost
 from blindspot.studies.compare.rows import Comparison, Row, Why, compare, compare_all, headline, rows_of
+from blindspot.studies.compare.view import TwoModels, row_as_json
 from blindspot.variants import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
@@ -259,7 +262,7 @@ def test_the_headline_is_about_an_own_model_and_of_two_about_the_later() -> None
 @pytest.mark.parametrize("counts", [(3, 1, 0, 2), (0, 2, 1, 0), (0, 0, 4, 1), (0, 0, 0, 2), (1, 0, 0, 0)])
 def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> None:
     better, worse, _, untested = counts
-    rows = [SimpleNamespace(decides=True)] * sum(counts)
+    rows = [SimpleNamespace(decides=True, doubt="")] * sum(counts)
     found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get, is_about_b=False)
     said = headline(cast(Comparison, found), "A", "B")
     found.is_about_b = True
@@ -271,3 +274,27 @@ def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> No
     assert numbers == sorted(expected)
     assert (f"better than B on {better} of" in said) == bool(better)
     assert ("worse" in said) == bool(worse)
+
+
+def test_a_row_in_question_counts_for_nobody() -> None:
+    """Distances read as scores turn every verdict round, so that the question stands in place of the verdict."""
+    a, b = run_record("similarity", "one"), run_record("similarity", "two")
+    test = decide([difference(0.001)])[0]
+    row, asked = (Row(a, b, test, 0.001, doubt) for doubt in ("", "Is a low score alike?"))
+    assert (row.decides, row.is_significant, row.in_words) == (True, True, "better")
+    assert (asked.decides, asked.is_significant) == (False, False)
+    assert asked.cells()["A is"] == row_as_json(asked)["verdict"] == IN_QUESTION != row_as_json(row)["verdict"]
+    both = Comparison(A, B, (row, asked, asked), ())
+    assert both.doubts == ("Is a low score alike?",)
+    assert both.count(Verdict.BETTER) == 1
+    assert "on 1 of 1 score" in headline(both, "A", "B")
+    assert "similarity on made-up" in headline(both, "A", "B").lower()
+    alone = Comparison(A, B, (asked,), ())
+    assert not re.search("better|worse|significant", headline(alone, "A", "B"))
+    assert TwoModels(alone, (Cost(1, None), Cost(1, None))).headline.startswith("Is a low score alike?")
+    assert not changed([asked], MadeRows().repository).of_rows
+    of_two = (test,)
+    for doubts, verdict in (((), "better"), ((asked.doubt,), IN_QUESTION)):
+        two = TwoRuns(row.entry, a, b, of_two, doubts)
+        assert [cells["A is"] for cells in two.cells] == [fields["verdict"] for fields in two.fields] == [verdict]
+        assert any("significantly better" in line for line in two.said) == (not doubts)

@@ -62,8 +62,8 @@ class Changed:
 
 
 def changed(rows: Sequence[Row], repository: Repository, most: int = MOST_ITEMS) -> Changed:
-    """The changed items of a comparison's rows."""
-    itemized = [row for row in rows if all(row.entry.won)]
+    """The changed items of a comparison's rows but those in question."""
+    itemized = [row for row in rows if all(row.entry.won) and not row.doubt]
     return Changed(tuple(ChangedIn(row, changes(row.entry, row.a, row.b, repository, most)) for row in itemized))
 
 

@@ -7,7 +7,7 @@ verdict is at most 5%.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
@@ -18,13 +18,13 @@ from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_dia
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.runs.comparison import cells, entry_of_both, headline_tests
+from blindspot.runs.comparison import IN_QUESTION, cells, entry_of_both, headline_tests
 from blindspot.runs.default_models import check_were_run
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.runs.scope import Scope
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.variants import Variant
 
 MOST_VARIANTS = 6  # of a matrix
@@ -61,8 +61,9 @@ class Row:
 
     @property
     def decides(self) -> bool:
-        """Whether the score says which of two is better; a description of the space alone does not."""
-        return self.difference.higher_is_better is not None and self.entry.grid is not GridRole.DESCRIPTION
+        """Whether the score says which of two is better: no description of the space, no question about the data."""
+        ranks = self.difference.higher_is_better is not None and self.entry.grid is not GridRole.DESCRIPTION
+        return ranks and not self.doubt
 
     @property
     def verdict(self) -> Verdict:
@@ -73,7 +74,7 @@ class Row:
     def in_words(self) -> str:
         """The verdict, and whether it is one of the row alone."""
         if not self.decides:
-            return "described"
+            return IN_QUESTION if self.doubt else "described"
         return f"{self.verdict} (alone)" if self.is_significant and not self.holds else str(self.verdict)
 
     def cells(self, a: str = "A", b: str = "B") -> dict[str, str]:
@@ -151,6 +152,11 @@ class Comparison:
         of_all = corrected([row.difference.p_corrected for row in rows])
         narrowed = tuple(replace(row, p_of_all=p) for row, p in zip(rows, of_all, strict=True))
         return Comparison(self.a, self.b, narrowed, missing)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The questions about the data of the rows, which a headline asks first."""
+        return doubts_of(self.rows)
 
     def count(self, verdict: Verdict) -> int:
         """How many of the deciding rows have this verdict on A."""
@@ -295,6 +301,11 @@ def _with_doubts(rows: Sequence[Row], repository: Repository) -> list[Row]:
     return [replace(row, doubt=" ".join(row.entry.doubts([row.a, row.b], repository))) for row in rows]
 
 
+def doubts_of(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The questions about the data of some rows, each once."""
+    return tuple(dict.fromkeys(row.doubt for row in rows if row.doubt))
+
+
 def _missing(every_candidate: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
     out = []
     for candidates in every_candidate:
@@ -316,9 +327,15 @@ def _missing(every_candidate: Sequence[_Candidates], a: Variant, b: Variant) -> 
 
 
 def headline(comparison: Comparison, a: str, b: str) -> str:
-    """One sentence, about B if ``is_about_b``; ``a`` and ``b`` are the names of the two."""
+    """One sentence, about B if ``is_about_b``; ``a`` and ``b`` are the names of the two.
+
+    Every surface asks ``comparison.doubts`` in front of it; their rows do not count.
+    """
     deciding = [row for row in comparison.rows if row.decides]
+    doubtful = [_name(row) for row in comparison.rows if row.doubt]
     if not deciding:
+        if doubtful:
+            return f"{a} and {b} have no score that counts until you answer: {listed(doubtful)}."
         return f"{a} and {b} have no score in common yet."
     verdicts = (Verdict.BETTER, Verdict.WORSE, Verdict.ALIKE, Verdict.UNTESTED)
     better, worse, alike, untested = (comparison.count(verdict) for verdict in verdicts)
@@ -334,7 +351,8 @@ def headline(comparison: Comparison, a: str, b: str) -> str:
         text += f"; no significant difference on {alike}" if alike else ""
     else:
         text = f"No significant difference between {a} and {b} on {alike} {of}"
-    return f"{text}; {untested} not tested." if untested else f"{text}."
+    text += f"; {untested} not tested" if untested else ""
+    return f"{text}. Not counted until you answer: {listed(doubtful)}." if doubtful else f"{text}."
 
 
 def holding_in_words(significant: Sequence[Row]) -> str:
@@ -368,18 +386,19 @@ def legend(rows: Sequence[Row]) -> list[str]:
     if Verdict.UNTESTED in verdicts:
         sentences.append("Cross: not tested.")
     sentences += reasons(deciding)
-    if describing := [_name(row) for row in drawn if not row.decides]:
+    if describing := [_name(row) for row in drawn if not row.decides and not row.doubt]:
         sentences.append(f"Diamond, not counted: {', '.join(describing)}, which only describes the embeddings.")
+    if doubtful := [_name(row) for row in drawn if row.doubt]:
+        sentences.append(f"Diamond, not counted until you answer the question: {', '.join(doubtful)}.")
     if undrawn := [_because(row, row.difference.refusal) for row in rows if row.difference.advantage is None]:
         sentences.append(f"Not drawn and not counted: {'; '.join(undrawn)}.")
     return sentences
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
-    """Doubts, and a sentence for each row that is not tested, or whose verdict needs a reason beside interval and
-    items."""
+    """A sentence for each row that is not tested, or whose verdict needs a reason beside interval and items."""
     told = [(row, row.difference) for row in rows]
-    return [row.doubt for row in rows if row.doubt] + [
+    return [
         f"{_name(row)}: {test.despite or f'not tested: {test.refusal}'}."
         for row, test in told
         if test.despite or test.verdict is Verdict.UNTESTED

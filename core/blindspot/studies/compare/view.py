@@ -40,7 +40,9 @@ class TwoModels:
 
     @property
     def headline(self) -> str:
-        return headline(self.comparison, self.comparison.a.label, self.comparison.b.label)
+        """Questions about the data, then the sentence."""
+        comparison = self.comparison
+        return " ".join([*comparison.doubts, headline(comparison, comparison.a.label, comparison.b.label)])
 
     @property
     def cost_rows(self) -> list[CostRow]:
@@ -97,7 +99,7 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "dataset": row.dataset,
         "params": dict(row.a.plan.params),
         "runs": [row.a.run_id, row.b.run_id],
-        **fields(row.difference),
+        **fields(row.difference, is_in_question=bool(row.doubt)),
         "advantage": row.difference.advantage,
         "advantage_low": share.low if share else None,
         "advantage_high": share.high if share else None,

@@ -132,4 +132,4 @@ def in_words(row: Row) -> str:
     score = in_sentence(difference.label)
     values = f"{score} {written(difference, difference.a)} against {written(difference, difference.b)}"
     change = f"{written(difference, difference.value, '+')}{ci(difference, spec_of(difference, '+'))}"
-    return " ".join(filter(None, [f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}.", row.doubt]))
+    return f"{row.entry.title}, {title_of(row.dataset)}: {values}, {change}."

@@ -99,11 +99,13 @@ def _first(report: Report) -> str:
     """The main results in a few lines, above everything else: which model is better, then what each gets wrong."""
     findings = report.findings
     counts = [f"{counted(len(findings.at(level)), level)}" for level in Level]
-    lines = [
-        *(headline(comparison, comparison.a.label, comparison.b.label) for comparison in report.comparisons),
-        f"{listed(counts)}.",
-    ]
-    return "".join(f'<p class="said">{escape(line)}</p>' for line in lines)
+    lines = [line for comparison in report.comparisons for line in _headline(comparison)]
+    return "".join(f'<p class="said">{escape(line)}</p>' for line in dict.fromkeys([*lines, f"{listed(counts)}."]))
+
+
+def _headline(comparison: Comparison) -> tuple[str, ...]:
+    """Questions about the data, then the sentence."""
+    return (*comparison.doubts, headline(comparison, comparison.a.label, comparison.b.label))
 
 
 def _date(made: str) -> str:
@@ -149,7 +151,7 @@ def _example(example: Example) -> str:
 
 def _comparison(comparison: Comparison, figure: str) -> str:
     """A sentence, a figure, a table, and the results that could not be compared."""
-    text = f"<p>{escape(headline(comparison, comparison.a.label, comparison.b.label))}</p>"
+    text = "".join(f"<p>{escape(line)}</p>" for line in _headline(comparison))
     missing = "".join(
         f"<li>{escape(gap.entry.title)} on {escape(title_of(gap.dataset))}: {escape(gap.why)}</li>"
         for gap in comparison.missing

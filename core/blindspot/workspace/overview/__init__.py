@@ -99,17 +99,20 @@ def section(entry: Diagnostic, picks: Picks) -> None:
             _at_first(entry, boards[0])
         tables.best_of(entry, boards[0])
         at_first.empty()
-    show_doubts(entry, boards[0].runs)
+    in_question = show_doubts(entry, boards[0].runs)
     if (best_here := tables.best_of(entry, boards[0])) is not None:  # a user's own minimal pairs may have no synonym
-        _sentence(f"**{as_text(best.verdict(best_here))}** {as_text(best.cost(best_here))}", key="headline")
+        if not in_question:
+            _sentence(f"**{as_text(best.verdict(best_here))}** {as_text(best.cost(best_here))}", key="headline")
         _dots(best_here, boards[0], key=f"dots_{entry.id}")
     drawn = st.container()
     is_long = len(boards) > TABLES and st.toggle(
         f"Show all {len(boards):,} datasets", key="overview_more", bind="query-params"
     )
     with drawn:
-        for board in boards if is_long else boards[:TABLES]:
-            tables.board_table(entry, board, test=board.dataset in tested)
+        for number, board in enumerate(boards if is_long else boards[:TABLES]):
+            if number:  # the first one's question is above its sentence
+                in_question = show_doubts(entry, board.runs)
+            tables.board_table(entry, board, test=board.dataset in tested and not in_question)
         show_limits(board.dataset for board in (boards if is_long else boards[:TABLES]))
     tables.which_parameters(entry, picks)
     how_computed(entry)

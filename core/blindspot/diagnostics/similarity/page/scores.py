@@ -97,9 +97,8 @@ def show_headline(shown: SimilarityView) -> None:
         f"{len(shown.table.frame):,} pairs ({number(gold.min(), 'g')} to {number(gold.max(), 'g')}) with Spearman's "
         f"ρ = **{number(estimate.value, '.3f')}**{interval}"
     )
-    text = headline.in_words(text, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
-    headline.show(f"{text} {SCALE}")
-    show_doubts(ENTRY, shown.runs)
+    rivals = [] if show_doubts(ENTRY, shown.runs) else headline.rivals(ENTRY, runs, ".3f")
+    headline.show(f"{headline.in_words(text, rivals, 'more closely', 'less closely')} {SCALE}")
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
         st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))

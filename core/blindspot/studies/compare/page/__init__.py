@@ -26,6 +26,7 @@ from blindspot.ui.resources import repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.doubts import ask
 from blindspot.ui.widgets.two_variants import two_names
 from blindspot.ui.widgets.views import View, choose_view
 from blindspot.ui.widgets.work import run_button
@@ -84,6 +85,7 @@ def _have_common(picks: Picks) -> Callable[[str, str], bool]:
 
 
 def _headline(shown: CompareView) -> None:
+    ask(shown.found.doubts)
     with st.container(border=True, key="headline"):
         st.markdown(f"**{as_text(headline(shown.found, *shown.names))}**")
     if shown.found.rows:

@@ -10,7 +10,7 @@ from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.page.compare_view import among_of
 from blindspot.studies.compare.page.reading import costs_of, of_several
-from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
+from blindspot.studies.compare.rows import MOST_VARIANTS, doubts_of, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -19,6 +19,7 @@ from blindspot.ui.resources import repository, scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.doubts import ask
 from blindspot.variants import Variant
 
 KEY_SCORE, KEY_COST = "pareto_score", "pareto_cost"
@@ -35,6 +36,7 @@ def show(picks: Picks) -> None:
     names = [variant.label for variant in variants]
     if len(among) > len(variants):
         st.caption(f"{len(variants)} of {len(among)} models; pick up to {MOST_VARIANTS} to choose others.")
+    ask(doubts_of(row for rows in by_pair.values() for row in rows))
     st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, scheme()), key="wins")
     significant = [row for rows in by_pair.values() for row in rows if row.is_significant]
     st.caption(
