@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,17 @@ from blindspot import names
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders import on_disk, source_files
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.on_disk import revision_on_disk
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import Names
-from blindspot.references import version_of
+from blindspot.references import ModelRef, version_of
 from blindspot.runs.encoders_here import known_references, read_library
 from blindspot.runs.spaces import open_spaces
 from blindspot.settings import ASSETS, Settings
+from blindspot.store.changed_models import MARK, changes
+from blindspot.store.naming import names_of
 from blindspot.store.records import RunRecord
 from blindspot.ui.navigation import places
 from blindspot.variants import Variant
@@ -114,6 +119,56 @@ def test_the_library_has_one_model_and_offers_only_it(changed: Changed) -> None:
     summary = read_library(world.settings, world.repository).find(changed.model)
     assert summary is not None
     assert len(summary.runs) == 4
+
+
+@pytest.fixture
+def replaced(changed: Changed) -> Iterator[Changed]:
+    """The file as after a third training, with which nothing was run."""
+    changed.write(2, 5)
+    yield changed
+    changed.write(1, 5)
+
+
+def test_stored_scores_of_replaced_files_are_marked_until_the_files_are_back(replaced: Changed) -> None:
+    repository, settings = replaced.world.repository, replaced.world.settings
+    newest = f"{replaced.after[-1].started_at:%Y-%m-%d %H:%M}"
+    called = names_of(repository, settings)
+    assert called.model(replaced.model).endswith(MARK)
+    assert not called.model(replaced.older).endswith(MARK)
+    (sentence,) = changes(map(ModelRef.parse, [replaced.model, replaced.older, "lsa"]), repository, settings)
+    assert newest in sentence
+    assert changes([ModelRef("lsa")], repository, settings) == []
+    assert len(changes([ModelRef.parse(f"fuse:{replaced.model}+bm25")], repository, settings)) == 1, "as a part"
+    replaced.write(1, 5)
+    assert changes([ModelRef(replaced.model)], repository, settings) == []
+    assert not names_of(repository, settings).model(replaced.model).endswith(MARK)
+
+
+def test_unchanged_files_are_not_read_again(replaced: Changed, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, settings = ModelRef.parse(replaced.model), replaced.world.settings
+    revision = revision_on_disk(model, settings)
+
+    def read(path: Path) -> str:
+        raise AssertionError(path)
+
+    source_files._sha256.cache_clear()
+    on_disk._REMEMBERED.clear()  # as in another process
+    monkeypatch.setattr(source_files, "sha256_of", read)
+    assert revision_on_disk(model, settings) == revision
+    replaced.write(3, 5)
+    with pytest.raises(AssertionError):
+        revision_on_disk(model, settings)
+
+
+def test_a_page_and_a_command_say_that_files_were_replaced(
+    replaced: Changed, open_app: OpenApp, blindspot: Command
+) -> None:
+    newest = f"{replaced.after[-1].started_at:%Y-%m-%d %H:%M}"
+    app = open_app(replaced.world.cache, "evalrank", data=replaced.dataset, model=replaced.pair)
+    assert newest in " ".join(warning.value for warning in app.warning)
+    runs = blindspot("runs", "--json")
+    assert newest in runs.err
+    assert len(runs.json["runs"]) == len([*replaced.before, *replaced.after])
 
 
 @pytest.mark.parametrize("page", ["evalrank", "compare", "models"])

@@ -13,6 +13,7 @@ from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError, naming_extras
 from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.runs import manifests
+from blindspot.store.changed_models import changes
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
 
@@ -94,11 +95,12 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what decided the scores and may surprise, as ``run`` prints: what was assumed about own data and
-        about the model, declared prompts and similarities that were not applied, texts that were cut, data that seem to
-        run the other way, and what scores on the dataset do not say."""
+        about the model, declared prompts and similarities that were not applied, texts that were cut, changed
+        files of the model, data that seem to run the other way, and what scores on the dataset do not say."""
         doubts = self._entry.doubts([self._record], self._place.repository)
         readings = manifests.reading_notes([self._record]) if self._of_a_copy is None else self._of_a_copy
-        return (*readings, *manifests.notes([self._record]), *doubts, *limits_of([self.dataset]))
+        changed = changes([self._record.plan.variant.encoder], self._place.repository, self._place.settings)
+        return (*readings, *manifests.notes([self._record]), *changed, *doubts, *limits_of([self.dataset]))
 
     def __float__(self) -> float:
         """The headline score."""

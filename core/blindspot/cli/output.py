@@ -22,8 +22,10 @@ from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.reference import ServedReference
 from blindspot.errors import visible
 from blindspot.numerics.statistics.written import SCORE, number, percent
+from blindspot.references import ModelRef
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
+from blindspot.store.changed_models import changes
 from blindspot.store.naming import names_of
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -94,9 +96,11 @@ def announce(tasks: Iterable[object], settings: Settings) -> None:
         print(visible(sending.in_words), file=sys.stderr)
 
 
-def warn_of_changes(encoders: Iterable[str], settings: Settings) -> None:
-    """Warn of servers that have another model than before."""
-    served = (e for e in dict.fromkeys(encoders) if e.startswith("api:"))
+def warn_of_changes(encoders: Iterable[ModelRef], settings: Settings, repository: Repository) -> None:
+    """Warn of servers that have another model than before, and of models whose files have changed since their runs."""
+    warn(changes(encoders, repository, settings))
+    encoders = list(dict.fromkeys(encoders))
+    served = (e for e in encoders if e.startswith("api:"))
     warn(filter(None, (ServedEncoder.of(ServedReference.parse(e), settings).change for e in served)))
 
 

@@ -70,7 +70,7 @@ def run(
     output.warn(warning for warning in warnings if warning)
     doubts = find_diagnostic(diagnostic).doubts([o.record for o in outcomes], repository)
     output.warn(doubts)
-    output.warn_of_changes((request.variant.encoder for request in requests), settings)
+    output.warn_of_changes((request.variant.encoder for request in requests), settings, repository)
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
         output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
     if as_json:

@@ -126,7 +126,7 @@ def sweep(
     done = [result for result in results if isinstance(result, Done)]
     failed = [result for result in results if isinstance(result, Failed)]
     output.warn(manifests.notes(result.outcome.record for result in done))
-    output.warn_of_changes((result.request.variant.encoder for result in done), settings)
+    output.warn_of_changes((result.request.variant.encoder for result in done), settings, repository)
     if as_json:
         runs = [output.run_json(result.outcome.record) | {"computed": result.computed} for result in done]
         output.print_json({"runs": runs, "failed": _failed_json(failed)})

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, cast
@@ -196,9 +197,26 @@ def sha256_once(path: Path) -> str:
     """Hex sha256 of a file, cached until the file changes; raises ``InputError`` if unreadable."""
     require_file(path)
     try:
-        return _sha256(path, state_of(path))
+        state = state_of(path)
+        if (hashed := _HASHED.get()) is not None:
+            hashed[path] = state
+        return _sha256(path, state)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+
+
+_HASHED: ContextVar[dict[Path, tuple[int, ...]] | None] = ContextVar("hashed", default=None)
+
+
+@contextmanager
+def hashed_files() -> Iterator[dict[Path, tuple[int, ...]]]:
+    """Context that collects the files whose content is asked for in it, with their states (``state_of``)."""
+    hashed: dict[Path, tuple[int, ...]] = {}
+    token = _HASHED.set(hashed)
+    try:
+        yield hashed
+    finally:
+        _HASHED.reset(token)
 
 
 def lines_once(path: Path) -> int:

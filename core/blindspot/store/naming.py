@@ -12,11 +12,12 @@ from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError
 from blindspot.names import Kind, Names
 from blindspot.settings import Settings
+from blindspot.store.changed_models import MARK, changed_models
 from blindspot.store.repository import Repository
 
 
 def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] = ()) -> Names:
-    """The names of everything in the catalogs, in the store and among the uploads; two queries.
+    """The names of everything in the catalogs, in the store and among the uploads; three queries.
 
     Args:
         uploaded: settings that say where the uploads are.
@@ -25,7 +26,10 @@ def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] =
     files = tuple(upload.reference for upload in uploads.found(uploaded))
     entries = [*DATASETS.items(), *(member for family in FAMILIES.values() for member in family.members.items())]
     titles = tuple((reference, entry.title) for reference, entry in entries)
-    return _names(titles, tuple(repository.names()), files, tuple(repository.versions()), tuple(models))
+    versions = dict(repository.versions())
+    for model in changed_models(repository, uploaded):
+        versions[model] = ", ".join(filter(None, (versions.get(model), MARK)))
+    return _names(titles, tuple(repository.names()), files, tuple(versions.items()), tuple(models))
 
 
 @lru_cache(maxsize=64)  # by content: the same rows give the same names, whichever store they come from

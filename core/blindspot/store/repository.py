@@ -26,6 +26,7 @@ from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import Kind
+from blindspot.references import ModelRef
 from blindspot.store.db import Database, parsed, query, tables_of
 from blindspot.store.records import (
     Leaderboard,
@@ -245,6 +246,12 @@ class Repository:
     def embeddings(self) -> list[EmbeddingFacts]:
         """Costs of encoding for every run so far, even if the embeddings are no longer on disk."""
         return [EmbeddingFacts(*row) for row in self._rows("encoders/embeddings")]
+
+    def newest_revisions(self) -> list[tuple[ModelRef, str, datetime]]:
+        """Every model with a reference to something outside of the catalog, the revision of its newest finished run,
+        and when that began."""
+        rows = self._rows("encoders/newest_revisions")
+        return [(Variant(model, "none").encoder, revision, at.replace(tzinfo=UTC)) for model, revision, at in rows]
 
     def speeds(self) -> tuple[Speed, ...]:
         """Speed of every model by revision and device; those with the most encoded texts first."""

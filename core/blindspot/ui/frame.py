@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from blindspot.diagnostic import Diagnostic
 from blindspot.policy import NO_RUNS
 from blindspot.ui.boundary import page_begins, tell_failure
+from blindspot.ui.gone import changed_notice
 from blindspot.ui.navigation import (
     DOCUMENTATION,
     TOPIC,
@@ -59,10 +60,14 @@ def page(title: str, question: str, *, show_jobs: bool = True, hidden_parts: Col
         if shared_settings().read_only:
             with st.container(key="read_only"):
                 st.caption(f"{NO_RUNS}.")
+    picks = Picks.current()
+    with st.container():
+        if current_page() != DOCUMENTATION:
+            changed_notice(picks.variants)
     with st.container():
         if show_jobs:
             job_panel()
-    return Picks.current()
+    return picks
 
 
 def part(page: str) -> str:

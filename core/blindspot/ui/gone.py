@@ -20,9 +20,10 @@ from blindspot.references import ModelRef, step_of
 from blindspot.runs import spaces
 from blindspot.runs.default_models import is_own as is_own_model
 from blindspot.runs.inputs.rankings import opened
+from blindspot.store.changed_models import changes
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
-from blindspot.ui.resources import explained, settings
+from blindspot.ui.resources import explained, repository, settings
 from blindspot.variants import Variant
 
 _ICON = ":material/report:"
@@ -47,6 +48,13 @@ def _named(left_out: Sequence[str], why: str, page: str) -> None:
     more = f" and {len(left_out) - _NAMES_SHOWN} others" if len(left_out) > _NAMES_SHOWN else ""
     listed = f"{', '.join(left_out[:_NAMES_SHOWN])}{more}"
     st.caption(as_text(f"{why}: {listed}. The page {page} says what is wrong with each."))
+
+
+def changed_notice(variants: Sequence[Variant]) -> None:
+    """Warn of models whose files have changed since their newest run, of all in the store where none is picked."""
+    models = [variant.encoder for variant in variants or repository().variants()]
+    for sentence in changes(models, repository(), settings())[:_NAMES_SHOWN]:
+        st.warning(as_text(sentence), icon=":material/published_with_changes:")
 
 
 def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Variant]:

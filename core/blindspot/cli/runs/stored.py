@@ -29,6 +29,7 @@ def list_runs(
     settings, repository = settings_and_store()
     scope = scope_named(dataset, diagnostic, repository)
     runs = [run for run in repository.runs() if scope.has(run.plan.diagnostic, run.plan.dataset)]
+    output.warn_of_changes((run.plan.variant.encoder for run in runs), settings, repository)
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in runs]})
         return
@@ -62,8 +63,9 @@ def _headline(record: RunRecord) -> str:
 
 def show(run_id: RunId) -> None:
     """Print one run as JSON: scores, coverage, timings, manifest."""
-    _, repository = settings_and_store()
+    settings, repository = settings_and_store()
     record = repository.run(run_id)
+    output.warn_of_changes([record.plan.variant.encoder], settings, repository)
     output.print_json(output.run_json(record) | {"state": record.state})
 
 
@@ -93,6 +95,7 @@ def compare(
     comparison = compare_runs(
         repository.run(first), repository.run(second), repository, filtered=ranks is Ranks.FILTERED
     )
+    output.warn_of_changes((run.plan.variant.encoder for run in (comparison.a, comparison.b)), settings, repository)
     if as_json:
         output.print_json(
             {"diagnostic": comparison.entry.id, "dataset": comparison.a.plan.dataset}

@@ -36,6 +36,7 @@ def compare_variants(
     check_two(a_variant, other, repository)
     scope.check(repository)
     view = compare_view(a_variant, other, repository, picked, scope)
+    output.warn_of_changes([a_variant.encoder, other.encoder], settings, repository)
     if as_json:
         output.print_json(view.as_json(picked))
         return

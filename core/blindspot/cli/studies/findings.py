@@ -72,6 +72,7 @@ def findings(
     if scope != EVERYTHING and not collected.runs:
         raise scope.nothing
     output.warn(collected.failures)
+    output.warn_of_changes((variant.encoder for variant in collected.variants), settings, repository)
     if as_json:
         output.print_json(
             {

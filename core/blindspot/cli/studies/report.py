@@ -57,10 +57,11 @@ def report(
     selection = Selection(
         variants, metric.value, scope.datasets, postprocessed=postprocessed, diagnostics=scope.diagnostics
     )
+    output.use_names(settings, repository)
     contents = gather(repository, settings, selection)
     content = FORMATS[out.suffix](contents).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))
-    output.warn(contents.findings.failures)
+    output.warn([*contents.findings.failures, *contents.changed])
     if as_json:
         output.print_json(contents.manifest)
     else:

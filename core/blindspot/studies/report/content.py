@@ -14,6 +14,7 @@ from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.default_models import check_were_run
 from blindspot.settings import Settings
+from blindspot.store.changed_models import changes
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
@@ -37,6 +38,7 @@ class Report:
         runs: behind it, diagnostic by diagnostic.
         comparisons: of the first variant with each of the others.
         costs: of each variant.
+        changed: a sentence for each model whose files have changed since its newest run.
     """
 
     variants: tuple[Variant, ...]
@@ -45,6 +47,7 @@ class Report:
     findings: Collected
     comparisons: tuple[Comparison, ...]
     costs: tuple[Cost, ...]
+    changed: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -118,7 +121,8 @@ def gather(
     pairs = [(ordered[0], other) for other in ordered[1:MOST_VARIANTS]]
     comparisons = [compare(a, b, repository, picked).only(selection.scope) for a, b in pairs]
     costs = tuple(cost_of(variant, repository) for variant in ordered)
-    return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons), costs)
+    changed = changes([variant.encoder for variant in ordered], repository, settings)
+    return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons), costs, tuple(changed))
 
 
 def score_table(runs: RunsOf) -> Table:
@@ -188,5 +192,5 @@ def summary(report: Report) -> str:
         f"{counted(len(runs), 'run')} of {counted(len(report.variants), 'model')} on "
         f"{counted(len(report.datasets), 'dataset')}; "
         f"{counted(report.findings.hypotheses, 'hypothesis', 'hypotheses')} tested, false discovery rate controlled at "
-        f"5% (Benjamini-Hochberg).{''.join(f' {sentence}' for sentence in limits_of(report.datasets))}"
+        f"5% (Benjamini-Hochberg).{''.join(f' {s}' for s in (*limits_of(report.datasets), *report.changed))}"
     )

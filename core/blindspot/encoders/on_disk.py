@@ -1,0 +1,79 @@
+"""Revisions of models' files as they are now, without reading what has not changed since they were last read.
+
+Names of models depend on them on every page, and hashing takes seconds per gigabyte. What is remembered of a model are
+the states of the files that its revision was computed from, and of their folders, where a file may come or go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from blindspot.encoders.base import EncoderIdentity
+from blindspot.encoders.catalog import encoder_of, resolve_ranking
+from blindspot.encoders.source_files import hashed_files, state_of
+from blindspot.errors import BlindspotError
+from blindspot.files.writing import write_atomically
+from blindspot.references import ModelRef, has_path
+from blindspot.settings import Settings
+from blindspot.types import digest_of_strings
+
+FOLDER = "revisions"  # in the cache
+_SERVED = ("hf:", "api:")  # finding out what they are now can need the network
+
+
+@dataclass(frozen=True)
+class _Content:
+    revision: str
+    states: Mapping[str, list[int]]
+
+    @property
+    def is_as_now(self) -> bool:
+        return all(_state(Path(path)) == state for path, state in self.states.items())
+
+
+_REMEMBERED: dict[Path, _Content] = {}
+
+
+def revision_on_disk(model: ModelRef, settings: Settings) -> str:
+    """The revision that a run of a model's files would have now; "" if it has none or they cannot be used, which other
+    places say, or if a part of it is no file."""
+    if not has_path(model) or any(part.startswith(_SERVED) for part in model.models):
+        return ""
+    path = settings.cache / FOLDER / f"{digest_of_strings([model])[:16]}.json"
+    content = _REMEMBERED.get(path) or _read(path)
+    if content is None or not content.is_as_now:
+        try:
+            with hashed_files() as hashed:
+                revision = _identity(model, settings).revision
+        except BlindspotError:
+            return ""
+        states = {str(file): list(state) for file, state in hashed.items()}
+        states |= {str(folder): _state(folder) for folder in {file.parent for file in hashed}}
+        content = _Content(revision, states)
+        if not settings.read_only:
+            with suppress(BlindspotError):  # on a full disk the files are read again
+                write_atomically(path, lambda file: file.write(json.dumps(asdict(content)).encode()))
+    _REMEMBERED[path] = content
+    return content.revision
+
+
+def _identity(model: ModelRef, settings: Settings) -> EncoderIdentity:
+    return (encoder_of if model.has_vectors else resolve_ranking)(model, settings).identity
+
+
+def _state(path: Path) -> list[int]:
+    try:
+        return list(state_of(path))
+    except OSError:
+        return []
+
+
+def _read(path: Path) -> _Content | None:
+    try:
+        return _Content(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
