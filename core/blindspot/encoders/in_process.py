@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from blindspot.encoders import packed_bits
 from blindspot.encoders.alone import MOST_APART, apart, rows_to_ask
 from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
 from blindspot.errors import BlindspotError, InputError
@@ -135,6 +136,8 @@ def matrix_of(value: object, rows: int, whose: str) -> Float32:
         raise BlindspotError(
             f"{whose} gave an array of shape {matrix.shape} for {rows:,} texts", expected=f"({rows}, dimension)"
         )
+    if what := packed_bits.bytes_in_words(matrix):
+        raise BlindspotError(f"{whose} gave {what}", expected=packed_bits.EXPECTED, remedy=packed_bits.REMEDY)
     return matrix
 
 

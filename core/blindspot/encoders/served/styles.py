@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from blindspot.encoders import packed_bits
 from blindspot.encoders.served.reference import INPUT_TYPES, ServedReference, Style
 from blindspot.types import Float32
 
@@ -96,9 +97,12 @@ def _matrix(rows: Sequence[Any]) -> Float32:
         raise WrongAnswer("gives empty vectors")
     try:
         with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused
-            return np.array(vectors, dtype=np.float32)
+            matrix = np.array(vectors, dtype=np.float32)
     except OverflowError:  # an integer beyond any float
         return np.full((len(vectors), lengths[0]), np.inf, dtype=np.float32)
+    if what := packed_bits.bytes_in_words(matrix):
+        raise WrongAnswer(f"gives {what}; ask it for floats")
+    return matrix
 
 
 def _from_base64(text: str) -> Float32:

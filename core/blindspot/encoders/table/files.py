@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from blindspot.encoders import packed_bits
 from blindspot.encoders.source_files import LONGEST_MAGIC, array_of, kind_of_other, opened, require_file
 from blindspot.encoders.table import archive
 from blindspot.errors import InputError
@@ -91,6 +92,8 @@ def peek(path: Path) -> TableHead:
 def read(path: Path) -> EmbeddingTable:
     """The whole table; logs the number of duplicates. Raises ``InputError`` naming the row or line."""
     texts, matrix = _pair(path) if path.suffix.lower() in (".npy", archive.ENDING) else _listed(path)
+    if what := packed_bits.bytes_in_words(matrix):
+        raise InputError(f"{path} has {what}", expected=packed_bits.EXPECTED, remedy=packed_bits.REMEDY)
     index: dict[str, int] = {}
     for row, text in enumerate(texts):
         index.setdefault(text, row)
