@@ -13,8 +13,8 @@ from blindspot.types import Float32
 LEAST_VALUES = 64  # fewer do not show how they are spread
 _ROWS = 1024  # are looked at
 _LEAST_MEAN = 64.0  # from 0 to 255; counts of words are mostly 0
-# Of even whole numbers from -128 to 127 the standard deviation is 74 and the kurtosis 1.8; of normal ones up to 127 they
-# are below 55 and about 3.
+# Evenly spread from -128 to 127, whole numbers have a standard deviation of 74 and a kurtosis of 1.8. Normal ones that
+# end at 127 have one below 55, and about 3.
 _LEAST_DEVIATION, _MOST_KURTOSIS = 60.0, 2.2
 EXPECTED = "coordinates, which can be compared by their cosine"
 REMEDY = (
