@@ -124,10 +124,10 @@ def place_lines(
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"color": style.color, "symbol": style.symbol, "size": 11},
             customdata=[
-                [escape(setting, quote=False), "" if np.isnan(value) else score_written(float(value))]
-                for setting, value in zip(settings, values[e], strict=True)
+                f"{escape(setting, quote=False)}: place {place:g}, {score_written(float(value))}"
+                for setting, place, value in zip(settings, places[e].tolist(), values[e], strict=True)
             ],
-            hovertemplate="%{customdata[0]}: place %{x:g}, %{customdata[1]}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
             connectgaps=False,
         )
     figure.update_xaxes(

@@ -8,6 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink
+from blindspot.numerics.statistics.written import SCORE, number
+from blindspot.texts import counted
 from blindspot.types import Bool, Float64
 from blindspot.variants import Variant
 
@@ -53,8 +55,11 @@ def against(
         cliponaxis=False,
         marker={"color": style.color, "size": np.minimum(6 + 2 * np.sqrt(counts), 30), "opacity": 0.65},
         customdata=np.asarray(numbers)[first],  # all that the server's gate lets a selection return
-        text=counts,
-        hovertemplate="A %{x:.3f}, B %{y:.3f}<br>%{text} queries, such as %{customdata}<extra></extra>",
+        text=[
+            f"A {number(x, SCORE)}, B {number(y, SCORE)}<br>{counted(count, 'query', 'queries')}"
+            for (x, y), count in zip(places.tolist(), counts.tolist(), strict=True)
+        ],
+        hovertemplate="%{text}, such as %{customdata}<extra></extra>",
         selectedpoints=None if selected is None else np.flatnonzero(selected[first]).tolist(),
         selected={"marker": {"opacity": 0.9}},
         unselected={"marker": {"opacity": 0.15}},

@@ -38,6 +38,7 @@ def against_gold(
             name="a pair",
             marker={"color": style.color, "size": 5, "opacity": 0.45},
             customdata=np.stack([np.asarray(numbers), fitted - gold], axis=1),
+            # Written by the browser: a text for each of many thousand dots would be most of the page.
             hovertemplate="pair %{customdata[0]}: similarity %{x:.3f}, score %{y:.2f}, residual %{customdata[1]:+.2f}"
             "<extra></extra>",
         )
@@ -123,6 +124,6 @@ def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
             )
         )
     figure.update_xaxes(type="category", title="scores in the band")
-    figure.update_yaxes(title="similarity")
+    figure.update_yaxes(title="similarity", hoverformat=SCORE)
     figure.update_layout(boxmode="group", showlegend=True)
     return apply_layout(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from blindspot.figures.dots import DOT, Dots, dots
+from blindspot.figures.dots import DOT, Dots, dots, interval_text
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import number, percent
 from blindspot.types import Int64
 from blindspot.variants import Variant
 
@@ -42,8 +42,8 @@ def task_dots(
         mode="lines",
         name=BASELINE,
         line={"color": ink(scheme), "width": 3, "dash": "dot"},
-        customdata=[escape(names[row], quote=False) for row, _ in placed for _ in range(3)],
-        hovertemplate=f"%{{customdata}}: %{{x:.1%}}<extra>{BASELINE}</extra>",
+        customdata=[f"{escape(names[row], quote=False)}: {percent(value, 1)}" for row, value in placed for _ in "xyz"],
+        hovertemplate=f"%{{customdata}}<extra>{BASELINE}</extra>",
     )
     # plotly leaves no room around lines and would cut the lowest stroke in half
     every = [v for name in ("value", "low", "high") for v in rows[name].dropna()] + [value for _, value in placed]
@@ -72,7 +72,11 @@ def learning_curves(
             name=escape(variant.label, quote=False),
             line={"color": style.color, "dash": style.dash, "width": 2},
             marker={"symbol": style.symbol, "size": 8},
-            hovertemplate="%{x:,} examples: %{y:.1%}",
+            text=[
+                f"{number(value, '.1%')}{interval_text(low, high, '.1%')}"
+                for value, low, high in zip(rows["value"], rows["low"], rows["high"], strict=True)
+            ],
+            hovertemplate="%{x:,} examples: %{text}",
         )
     sizes = sorted({size for rows in curves.values() for size in rows["size"]})
     ticks = {"type": "log", "tickvals": sizes, "ticktext": [f"{size:,}" for size in sizes]}

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from blindspot.figures.dots import Dots, dots
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import number, percent
+from blindspot.texts import counted
 from blindspot.types import Float64, Int64
 from blindspot.variants import Variant
 
@@ -69,7 +70,10 @@ def confusion(
         z=(100 * shares).T,
         x=[str(c) for c in clusters],
         y=labels,
-        customdata=table.T,
+        customdata=[
+            [f"{counted(count, 'word')}, {percent(share)} of the class" for count, share in zip(*row, strict=True)]
+            for row in zip(table.T.tolist(), shares.T.tolist(), strict=True)
+        ],
         colorscale=SEQUENTIAL[scheme],
         zmin=0,
         zmax=100,
@@ -77,7 +81,7 @@ def confusion(
         ygap=1,
         colorbar={"title": {"text": "% of class"}, "thickness": 10},
         showscale=len(classes) > MANY,  # numbers in cells need no scale
-        hovertemplate="%{y}<br>cluster %{x}: %{customdata} words, %{z:.0f}% of the class<extra></extra>",
+        hovertemplate="%{y}<br>cluster %{x}: %{customdata}<extra></extra>",
     )
     if len(classes) <= MANY:
         figure.update_traces(

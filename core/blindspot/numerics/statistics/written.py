@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Protocol
 
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
@@ -50,6 +51,11 @@ def number(value: float, spec: str = ".2f") -> str:
     if text[0] in "+-" and not text.strip("+-0.%"):
         text = text[1:]
     return text.replace("-", "−")
+
+
+def each_written(values: Iterable[float], spec: str = SCORE) -> list[str]:
+    """Many numbers as texts. Figures write those of hovers with it: a browser rounds and writes in its own way."""
+    return [number(value, spec) for value in values]
 
 
 def score_written(value: float) -> str:

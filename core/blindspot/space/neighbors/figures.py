@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
+from blindspot.numerics.statistics.written import SCORE, each_written
 from blindspot.types import Float64
 
 _BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
@@ -52,9 +53,10 @@ def overlap_boxes(
             mode="markers",
             name="this query",
             marker={"symbol": "diamond", "size": 12, "color": ink(scheme)},
-            hovertemplate="this query: %{x:.3f}<extra>%{y}</extra>",
+            text=each_written(values_here[name] for name in shown),
+            hovertemplate="this query: %{text}<extra>%{y}</extra>",
         )
-    figure.update_xaxes(range=[-0.02, 1.02], title=measure, tickformat=".1f")
+    figure.update_xaxes(range=[-0.02, 1.02], title=measure, tickformat=".1f", hoverformat=SCORE)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], type="category")
     figure = apply_layout(figure, scheme, height=110 + ROW_HEIGHT * len(names))
     return figure.update_layout(showlegend=bool(shown))
@@ -62,7 +64,7 @@ def overlap_boxes(
 
 def encoder_matrix(grid: Float64, names: Sequence[str], scheme: Scheme, what: str) -> go.Figure:
     """A heatmap of ``[v, v]`` numbers from 0 to 1, each written into its cell; NaN is a dash."""
-    written = [["–" if math.isnan(v) else f"{v:.2f}" for v in row] for row in grid]
+    written = [each_written(row, ".2f") for row in grid]
     figure = go.Figure(
         go.Heatmap(
             z=[[None if math.isnan(v) else v for v in row] for row in grid.tolist()],

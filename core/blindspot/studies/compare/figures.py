@@ -252,7 +252,7 @@ def pareto(
                 "width": 3,
                 "color": style.color,
             },
-            hovertemplate=f"{score_text}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{score_text}, {kind} {number(point.cost, ',.0f')}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
     title = {CostKind.MEMORY: "MB per million texts"}

@@ -13,7 +13,15 @@ from plotly.colors import hex_to_rgb
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from blindspot.numerics.statistics.written import CHANGE, SCORE, ci_in_words, number, with_ci
+from blindspot.numerics.statistics.written import (
+    CHANGE,
+    SCORE,
+    ci_in_words,
+    each_written,
+    number,
+    score_written,
+    with_ci,
+)
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
 from blindspot.studies.evidence.view import Point
@@ -129,6 +137,7 @@ class Axis:
 
     title: str
     is_reversed: bool
+    is_of_ranks: bool = False
 
 
 def score_scatter(
@@ -158,8 +167,11 @@ def score_scatter(
             legendgroup=name,
             showlegend=False,
             name=name,
-            text=[escape(point.variant.label, quote=False) for point in points_of_family],
-            hovertemplate=f"%{{text}}<br>%{{x:.4~f}} and %{{y:.4~f}}<extra>{name}</extra>",
+            text=[
+                f"{escape(point.variant.label, quote=False)}<br>{_at(point.x, x)} and {_at(point.y, y)}"
+                for point in points_of_family
+            ],
+            hovertemplate=f"%{{text}}<extra>{name}</extra>",
         )
         figure.add_scatter(  # the legend has symbols only
             x=[None],
@@ -174,6 +186,11 @@ def score_scatter(
         update(title=escape(axis.title, quote=False), autorange="reversed" if axis.is_reversed else True)
     apply_layout(figure, scheme, height=440 + 22 * len(drawn))
     return figure.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
+
+
+def _at(value: float, axis: Axis) -> str:
+    """A score, or a rank, which ties may share: ``2.5``."""
+    return f"{value:g}" if axis.is_of_ranks else score_written(value)
 
 
 # --- two evaluators
@@ -198,7 +215,8 @@ def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
             name=escape(evaluator.label, quote=False),
             marker={"color": color, "symbol": symbol, "size": 12},
             text=[f"{escape(row.task.label, quote=False)}: {_difference(row)}" for row in rows],
-            hovertemplate="%{text}<br>ρ %{x:.3f}<extra>%{fullData.name}</extra>",
+            customdata=each_written(np.nan if rho is None else rho for rho in values),
+            hovertemplate="%{text}<br>ρ %{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.add_vline(x=0.0, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     figure.update_xaxes(title="correlation with the task (ρ)", range=[-1.05, 1.05])

@@ -13,8 +13,9 @@ from blindspot.figures.dots import MOST_LABELED, label_ends
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import ci, percent
+from blindspot.numerics.statistics.written import ci, each_written, percent
 from blindspot.studies.judgments.types import Task
+from blindspot.texts import counted
 from blindspot.variants import Variant
 
 AXIS = {
@@ -104,10 +105,13 @@ def _people(
         showlegend=legend,
         marker={"color": style.color, "symbol": style.symbol, "size": 11},
         customdata=[
-            [escape(name, quote=False), f"{votes:,} votes", "" if pd.isna(a) else ci(Interval(a, b), ".1%")]
-            for name, votes, a, b in zip(rows["row"], rows["votes"], rows["low"], rows["high"], strict=True)
+            f"{escape(name, quote=False)}: {percent(value, 1)}{'' if pd.isna(a) else ci(Interval(a, b), '.1%')}, "
+            f"{counted(votes, 'vote')}"
+            for name, value, votes, a, b in zip(
+                *(rows[column] for column in ("row", "value", "votes", "low", "high")), strict=True
+            )
         ],
-        hovertemplate="%{customdata[0]}: %{x:.1%}%{customdata[2]}, %{customdata[1]}<extra>%{fullData.name}</extra>",
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
     )
 
 
@@ -123,7 +127,8 @@ def _automatic(
         name=f"{AUTOMATIC}: {escape(variant.label, quote=False)}",
         showlegend=False,
         marker={"color": style.color, "symbol": f"{style.symbol}-open", "size": 9, "line": {"width": 2}},
-        hovertemplate="%{x:.1%}<extra>%{fullData.name}</extra>",
+        text=each_written(rows["automatic"], ".1%"),
+        hovertemplate="%{text}<extra>%{fullData.name}</extra>",
     )
 
 
@@ -141,5 +146,6 @@ def _guessing(figure: go.Figure, rows: pd.DataFrame, names: list[str], scheme: S
         mode="lines",
         name="guessing",
         line={"color": ink(scheme), "width": 1.5, "dash": "dot"},
-        hovertemplate="guessing: %{x:.1%}<extra></extra>",
+        text=["" if at is None else percent(at, 1) for at in x],
+        hovertemplate="guessing: %{text}<extra></extra>",
     )

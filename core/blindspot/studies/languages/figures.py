@@ -11,9 +11,10 @@ from blindspot.datasets.published.tatoeba import BOTH
 from blindspot.datasets.published.tatoeba.languages import name_of
 from blindspot.figures.dots import MOST_LABELED, label_ends
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, looks
-from blindspot.numerics.statistics.written import SCORE, ci, number, with_ci
+from blindspot.numerics.statistics.written import SCORE, ci, number, percent, with_ci
 from blindspot.studies.languages.pooled import Bias, Nearest
 from blindspot.studies.languages.scores import DIRECTIONS, FROM, Group, Score
+from blindspot.texts import counted
 
 ROW = 17  # pixels of a language
 LABELED_ROW = 32  # of one whose marks have their numbers beside them
@@ -145,9 +146,12 @@ def nearest_bars(biases: Sequence[Bias], scheme: Scheme) -> go.Figure:
                     "solidity": 0.2,
                 },
             },
-            customdata=[[ci(bias.own_share(), ".1%"), bias.queries] for bias in shown],
-            hovertemplate="%{y}: %{x:.1%} of %{customdata[1]:,} queries<br>own language %{customdata[0]}"
-            "<extra>%{fullData.name}</extra>",
+            customdata=[
+                f"{percent(bias.shares[kind], 1)} of {counted(bias.queries, 'query', 'queries')}<br>own language"
+                f"{ci(bias.own_share(), '.1%')}"
+                for bias in shown
+            ],
+            hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="share of the queries", tickformat=".0%", range=[0, 1])
     figure.update_yaxes(type="category")

@@ -9,7 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
-from blindspot.numerics.statistics.written import SCORE, number
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.studies.size.grid import PRECISIONS
 from blindspot.studies.size.view import Cell, KindLost, SizeView
 
@@ -140,8 +140,8 @@ def lost_kinds(kinds: Sequence[KindLost], scheme: Scheme) -> go.Figure:
         },
         mode="markers",
         marker={"color": look.color, "size": 9},
-        customdata=[[kind.lost, kind.items] for kind in shown],
-        hovertemplate="%{customdata[0]:,} of %{customdata[1]:,} lost (%{x:.1%})<extra></extra>",
+        customdata=[f"{kind.lost:,} of {kind.items:,} lost ({percent(kind.share.value, 1)})" for kind in shown],
+        hovertemplate="%{customdata}<extra></extra>",
     )
     figure.update_xaxes(title="share of the items lost", tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(type="category")

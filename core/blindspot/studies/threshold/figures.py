@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink, looks
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import ci
+from blindspot.numerics.statistics.written import SCORE, each_written, number, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration
 from blindspot.numerics.thresholds.curves import Point, Wished
 from blindspot.studies.threshold.view import OfGroup
@@ -105,8 +105,8 @@ def _line(
         mode="lines",
         name=name,
         line={"color": style.color, "dash": style.dash, "width": 2},
-        customdata=[ci(estimate, ".3f") for _, estimate in points],
-        hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
+        customdata=[f"from {number(at, SCORE)} on: {with_ci(estimate, SCORE)}" for at, estimate in points],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
     )
 
 
@@ -158,8 +158,11 @@ def reliability(calibrations: Mapping[str, Calibration], scheme: Scheme) -> go.F
             mode="markers",
             name=way,
             marker={"color": style.color, "symbol": style.symbol, "size": 9},
-            customdata=[f"{b.pairs:,}" for b in calibration.bins],
-            hovertemplate="predicted %{x:.3f}, same %{y:.3f} of %{customdata} pairs<extra>%{fullData.name}</extra>",
+            customdata=[
+                f"predicted {number(b.predicted, SCORE)}, same {with_ci(b.same, SCORE)} of {b.pairs:,} pairs"
+                for b in calibration.bins
+            ],
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="predicted probability that two texts are the same", range=[-0.02, 1.02])
     figure.update_yaxes(title="share that is the same", range=[-0.02, 1.02])
@@ -172,13 +175,18 @@ def probabilities(calibrations: Mapping[str, Calibration], low: float, high: flo
     figure = go.Figure()
     x = np.linspace(low, high, 400)
     for (way, calibration), style in zip(calibrations.items(), looks(len(calibrations), scheme), strict=True):
+        y = calibration.fitted.probability(x)
         figure.add_scatter(
             x=x,
-            y=calibration.fitted.probability(x),
+            y=y,
             mode="lines",
             name=way,
             line={"color": style.color, "dash": style.dash, "width": 2},
-            hovertemplate="similarity %{x:.3f}: probability %{y:.3f}<extra>%{fullData.name}</extra>",
+            customdata=[
+                f"similarity {at}: probability {value}"
+                for at, value in zip(each_written(x), each_written(y), strict=True)
+            ],
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="similarity")
     figure.update_yaxes(title="probability that two texts are the same", range=[-0.02, 1.02])
@@ -220,8 +228,8 @@ def of_groups(groups: Sequence[OfGroup], wished: Wished, top: float, axis: str, 
         y=[row for row, _ in here],
         mode="markers",
         marker={"color": style.color, "size": 11, "symbol": style.symbol},
-        customdata=[names[row] for row, _ in here],
-        hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
+        customdata=[f"{names[row]}: {number(point.threshold, SCORE)}" for row, point in here],
+        hovertemplate="%{customdata}<extra></extra>",
     )
     if wished.point is not None:
         figure.add_vline(wished.point.threshold, line={"color": ink(scheme), "width": 1.5})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import each_written
 
 HEIGHT = 280
 
@@ -28,7 +28,8 @@ def likelihood(
             mode="lines+markers",
             line={"color": ink(scheme), "dash": dash, "width": 2},
             marker={"symbol": symbol, "size": 5},
-            hovertemplate=f"after %{{x}} steps: %{{y:{SCORE}}}<extra>{name}</extra>",
+            text=each_written(values),
+            hovertemplate=f"after %{{x:,}} steps: %{{text}}<extra>{name}</extra>",
         )
     figure.add_vline(x=kept, line={"color": ink(scheme), "width": 1, "dash": "dash"})
     figure.add_annotation(

@@ -361,7 +361,7 @@ def test_bars_count_by_how_far() -> None:
     figure = checked(change_bars(factors, Scheme.LIGHT))
     (bar,) = figure.data
     assert list(bar.y) == [1, 2, 2, 2, 2, 2]
-    assert list(bar.customdata) == pytest.approx([1 / 12, *[2 / 12] * 5])
+    assert [text.split(": ")[1] for text in bar.hovertext] == ["1 pair, 8.3%", *["2 pairs, 16.7%"] * 5]
     assert [tick.endswith("down") for tick in figure.layout.xaxis.ticktext] == [True] * 3 + [False] * 3
 
 

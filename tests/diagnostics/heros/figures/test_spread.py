@@ -40,7 +40,8 @@ def test_a_hill_per_variant_and_subset_with_its_quantiles(scheme: Scheme) -> Non
     np.testing.assert_allclose(dots.error_x.arrayminus, [0.02, 0.02])
     name, *numbers = dots.customdata[1]
     assert name == "my &lt;own&gt;"
-    assert numbers == pytest.approx([0.55, 0.58, 0.6, 0.63, 0.66, 0.61, 40])
+    assert numbers == ["0.550", "0.580", "0.600", "0.630", "0.660", "0.610", "40"]
+    assert mark.text == ("0.200", "0.200", "", "0.200", "0.200")
     assert list(figure.layout.yaxis.ticktext) == ["random word", "my &lt;own&gt;"]
     assert figure.data[3].name == "_i_b + center"
     assert figure.layout.xaxis.range[0] < 0.2

@@ -15,7 +15,7 @@ from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
-from blindspot.numerics.statistics.written import CHANGE, SCORE, ci, number
+from blindspot.numerics.statistics.written import CHANGE, SCORE, ci, number, percent
 from blindspot.variants import Variant
 
 FIGURE_HEIGHT = 330
@@ -177,7 +177,8 @@ def rank_curve(
             mode="lines",
             name=variant.label,
             line={"color": style.color, "dash": style.dash, "width": 2.5, "shape": "hv"},
-            hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
+            text=[percent(value, 1) for value in share],
+            hovertemplate="top %{x:,}: %{text} of the pairs<extra>%{fullData.name}</extra>",
         )
     # Beyond the last match there is nothing to see.
     end = max(10.0, *(2 * float(np.nanmax(values, initial=1)) for values in ranks.values()))

@@ -6,6 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink
+from blindspot.numerics.statistics.written import percent
+from blindspot.texts import counted
 from blindspot.types import Float64, Int64
 
 FIGURE_HEIGHT = 390
@@ -75,13 +77,15 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
         text=[f"{count:,}" for count in counts],
         textposition="outside",
         cliponaxis=False,
-        customdata=[count / max(len(factors), 1) for count in counts],
         marker={
             "color": [_COLORS[scheme][way] for way, *_ in BINS],
             "pattern": {"shape": [_PATTERNS[way] for way, *_ in BINS]},
         },
-        hovertext=[f"{way}, {label}" for way, label, *_ in BINS],
-        hovertemplate="%{hovertext}: %{y:,} pairs, %{customdata:.1%}<extra></extra>",
+        hovertext=[
+            f"{way}, {label}: {counted(count, 'pair')}, {percent(count / max(len(factors), 1), 1)}"
+            for (way, label, *_), count in zip(BINS, counts, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
         showlegend=False,
     )
     ticks = [f"{label}<br>{'down' if way == DOWN else 'up'}" for way, label, *_ in BINS]

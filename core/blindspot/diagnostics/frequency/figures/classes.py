@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from blindspot.diagnostics.frequency.corpus_ranks import Curve
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis
+from blindspot.numerics.statistics.written import each_written, number, percent
 from blindspot.variants import Variant
 
 BAND_OPACITY = 0.16
@@ -54,8 +55,11 @@ def accuracy_lines(
         figure.add_scatter(
             x=rows["count"],
             y=accuracy,
-            customdata=rows[["threshold", "accuracy_sd"]],
-            hovertemplate="%{customdata[0]} (from %{x:,.4~g} on): %{y:.1%} ± %{customdata[1]:.1%}",
+            customdata=[
+                f"{threshold} (from {_count(count)} on): {percent(value, 1)} ± {percent(spread, 1)}"
+                for threshold, count, value, spread in zip(rows["threshold"], rows["count"], accuracy, sd, strict=True)
+            ],
+            hovertemplate="%{customdata}",
             **_line(variant, style),
         )
     every = list(tables.values())
@@ -66,7 +70,8 @@ def accuracy_lines(
         mode="markers",
         name="shuffled labels" if len(every) == 1 else "shuffled labels, mean",
         marker={"symbol": "circle-open", "size": 7, "color": ink(scheme)},
-        hovertemplate="%{y:.1%}",
+        text=[percent(value, 1) for value in control],
+        hovertemplate="%{text}",
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
     lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)
@@ -87,8 +92,13 @@ def rank_curves(
         figure.add_scatter(
             x=curve.k,
             y=curve.mean,
-            customdata=np.stack([curve.low, curve.high], axis=1),
-            hovertemplate="%{y:,.0f} (%{customdata[0]:,.0f} to %{customdata[1]:,.0f})",
+            customdata=[
+                f"{mean} ({low} to {high})"
+                for mean, low, high in zip(
+                    *(each_written(line, ",.0f") for line in (curve.mean, curve.low, curve.high)), strict=True
+                )
+            ],
+            hovertemplate="%{customdata}",
             **_line(variant, style),
         )
     _band(figure, null.k, null.low.clip(min=1.0), null.high, ink(scheme))
@@ -98,7 +108,8 @@ def rank_curves(
         mode="lines",
         name="random items",
         line={"color": ink(scheme), "dash": "dot", "width": 1.5},
-        hovertemplate="%{y:,.0f}",
+        text=each_written(null.mean, ",.0f"),
+        hovertemplate="%{text}",
     )
     lines = [*curves.values(), null]
     figure.update_xaxes(
@@ -108,6 +119,11 @@ def rank_curves(
     figure.update_yaxes(title="Mean corpus rank (1 is the most frequent)", **log_axis(ranks))
     figure.update_layout(hovermode="x unified")
     return _legend_below(apply_layout(figure, scheme, height=HEIGHT))
+
+
+def _count(value: float) -> str:
+    """A frequency: ``0.25``, ``1,234``; as many digits as tell thresholds apart."""
+    return number(value, ",.0f" if value >= 1_000 else ".3g")
 
 
 def _legend_below(figure: go.Figure) -> go.Figure:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.neighbors.hubness import Tail
+from blindspot.numerics.statistics.written import percent
 from blindspot.variants import Variant
 
 HEIGHT = 420
@@ -43,7 +44,8 @@ def occurrence_tails(
             name=name,
             mode="lines",
             line={"color": color, "dash": dash, "width": 2, "shape": "vh"},
-            hovertemplate="%{y:.3%} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
+            text=[percent(share, 3) for share in tail.share],
+            hovertemplate="%{text} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
         )
     end = 1.4 * max(hub * k, *(int(tail.at_least.max(initial=1)) for _, tail, _, _ in lines))
     figure.add_shape(

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.association import Medians
+from blindspot.numerics.statistics.written import number
 from blindspot.types import Float64, Int64
 
 HEIGHT = 340
@@ -35,13 +36,17 @@ def norm_scatter(
         customdata=numbers.astype(np.int32),
         mode="markers",
         marker={"color": style.color, "size": 4, "opacity": 0.25},
+        # Written by the browser: a text for each of up to 25,000 dots would be most of the page.
         hovertemplate="item %{customdata}: Zipf %{x:.2f}, length %{y:.4g}<extra></extra>",
         showlegend=False,
     )
     figure.add_scattergl(  # WebGL too: anything else would be drawn behind the dots
         x=medians.middle,
         y=medians.median,
-        customdata=medians.items,
+        customdata=[
+            f"median of {items:,} items: {number(median, '.4g')}"
+            for items, median in zip(medians.items.tolist(), medians.median.tolist(), strict=True)
+        ],
         mode="lines+markers",
         line={"color": ink(scheme), "width": 2},
         marker={"color": ink(scheme), "size": 7, "symbol": style.symbol},
@@ -52,7 +57,7 @@ def norm_scatter(
             "thickness": 1.5,
             "width": 4,
         },
-        hovertemplate="median of %{customdata:,} items: %{y:.4g}<extra></extra>",
+        hovertemplate="%{customdata}<extra></extra>",
         showlegend=False,
     )
     figure.update_xaxes(title="Zipf frequency", range=list(frequency_range))

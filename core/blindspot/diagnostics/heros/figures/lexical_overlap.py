@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from blindspot.diagnostics.heros.lexical_overlap import Overlap
 from blindspot.figures.theme import Scheme, apply_layout, ink
+from blindspot.numerics.statistics.written import percent
 
 ROW_HEIGHT = 30
 # Per measure its name, meaning and symbol, and its colors on light and on dark.
@@ -32,6 +33,7 @@ def overlap_dots(rows: Sequence[tuple[str, str, Overlap]], scheme: Scheme) -> go
                 x=[100 * getattr(rows[row][2], measure) for row in places],
                 y=places,
                 text=[labels[row] for row in places],
+                customdata=[percent(getattr(rows[row][2], measure), 1) for row in places],
                 mode="markers",
                 name=f"{name}: {what}",
                 legendgroup=measure,
@@ -42,7 +44,7 @@ def overlap_dots(rows: Sequence[tuple[str, str, Overlap]], scheme: Scheme) -> go
                     "color": colors[scheme],
                     "line": {"width": 2, "color": colors[scheme]},
                 },
-                hovertemplate=f"%{{text}}<br>{name} %{{x:.1f}}%<extra></extra>",
+                hovertemplate=f"%{{text}}<br>{name} %{{customdata}}<extra></extra>",
             )
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=True, zeroline=False

@@ -11,7 +11,7 @@ from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile
 from blindspot.diagnostics.heros.resemblance import Plane, matrix
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, styles
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import SCORE, number, percent
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
@@ -31,7 +31,12 @@ def nearest_profiles(
     """
     figure = go.Figure()
     names = ["<br>".join(textwrap.wrap(label(subset), 8)) for subset in values]
-    common = {"x": names, "mode": "lines+markers", "text": [label(subset) for subset in values]}
+    common = {"x": names, "mode": "lines+markers"}
+
+    def hovers(means: Mapping[str, float]) -> dict[str, object]:
+        text = [f"{label(subset)}: {number(means[subset], SCORE)}" for subset in values]
+        return {"text": text, "hovertemplate": "%{text}<extra>%{fullData.name}</extra>"}
+
     for i, profile in enumerate(nearest):
         figure.add_scatter(
             name=f"{profile.model} · published",
@@ -39,16 +44,16 @@ def nearest_profiles(
             line={"color": ink(scheme), "width": 1, "dash": "dot"},
             marker={"symbol": _HOLLOW[i % len(_HOLLOW)], "size": 10, "color": ink(scheme), "line": {"width": 1.5}},
             opacity=0.75,
-            hovertemplate="%{text}: %{y:.3f}<extra>%{fullData.name}</extra>",
             **common,
+            **hovers(profile.means),
         )
     figure.add_scatter(
         name=f"{variant.label}, measured",
         y=list(values.values()),
         line={"color": style.color, "width": 3},
         marker={"symbol": style.symbol, "size": 11, "color": style.color},
-        hovertemplate="%{text}: %{y:.3f}<extra>%{fullData.name}</extra>",
         **common,
+        **hovers(values),
     )
     figure.update_yaxes(title="mean normalized similarity")
     figure.update_xaxes(tickangle=0)

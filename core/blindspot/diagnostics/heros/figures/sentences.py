@@ -18,7 +18,7 @@ from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
 from blindspot.figures.html_tables import LINE, Column, Html, html_table, marked, quiet
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
-from blindspot.numerics.statistics.written import SCORE, number
+from blindspot.numerics.statistics.written import SCORE, each_written, number
 from blindspot.texts import Segment
 from blindspot.variants import Variant
 
@@ -89,7 +89,8 @@ def rewrite_dots(
             name=escape(variant.label),
             marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=hovers,
-            hovertemplate=f"%{{customdata}}<br>similarity %{{x:{SCORE}}}<extra>%{{fullData.name}}</extra>",
+            text=each_written(values.tolist()),
+            hovertemplate="%{customdata}<br>similarity %{text}<extra>%{fullData.name}</extra>",
         )
     between = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": LINE[scheme], "width": 1}}
     # Several symbols share a row, so that lines tell the rows apart.

@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.transforms import ChainProfile
 from blindspot.diagnostics.heros.view import Spread
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import SCORE, each_written, number, percent
 from blindspot.types import Float64
 from blindspot.variants import Variant
 
@@ -66,9 +66,10 @@ def ridges(
         figure.add_scatter(
             x=_joined([np.full(2, r.baseline) for r in of_variant]),
             y=_joined([feet[r.subset] - np.array([0.0, 1.0]) for r in of_variant]),
+            text=[baseline_text for r in of_variant for baseline_text in [number(r.baseline, SCORE)] * 2 + [""]][:-1],
             mode="lines",
             line={"color": style.color, "width": 2.5, "dash": "dot"},
-            hovertemplate=f"{escape(baseline, quote=False)}: %{{x:.3f}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{escape(baseline, quote=False)}: %{{text}}<extra>%{{fullData.name}}</extra>",
             showlegend=False,
             **group,
         )
@@ -91,11 +92,13 @@ def ridges(
                 "size": 9,
                 "line": {"color": ink(scheme), "width": 1},
             },
-            customdata=[[escape(label(r.subset), quote=False), *astuple(r.quantiles), r.mean, r.n] for r in of_variant],
-            hovertemplate="<b>%{customdata[0]}</b>, %{customdata[7]:,} sentences<br>"
-            "5%: %{customdata[1]:.3f}, 25%: %{customdata[2]:.3f}<br>median %{customdata[3]:.3f}, "
-            "mean %{customdata[6]:.3f}<br>75%: %{customdata[4]:.3f}, 95%: %{customdata[5]:.3f}"
-            "<extra>%{fullData.name}</extra>",
+            customdata=[
+                [escape(label(r.subset), quote=False), *each_written([*astuple(r.quantiles), r.mean]), f"{r.n:,}"]
+                for r in of_variant
+            ],
+            hovertemplate="<b>%{customdata[0]}</b>, %{customdata[7]} sentences<br>"
+            "5%: %{customdata[1]}, 25%: %{customdata[2]}<br>median %{customdata[3]}, mean %{customdata[6]}<br>"
+            "75%: %{customdata[4]}, 95%: %{customdata[5]}<extra>%{fullData.name}</extra>",
             **group,
         )
     figure.update_yaxes(
@@ -166,8 +169,8 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             name=escape(label(subset), quote=False),
             line={"color": look.color, "dash": look.dash, "width": 1.5},
             marker={"color": look.color, "symbol": look.symbol, "size": 9},
-            customdata=[r.chain for r in rows],
-            hovertemplate="%{customdata}: %{x:.3f}<extra>%{fullData.name}</extra>",
+            customdata=[f"{r.chain}: {number(r.means[subset], SCORE)}" for r in rows],
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
             row=1,
             col=1,
         )

@@ -153,7 +153,7 @@ def one_cell(shown: EvidenceView) -> None:
     if not drawn:
         return
     if ranks:
-        x, y = (Axis(f"{m.label}: rank (1: best)", True) for m in (evaluator, task))
+        x, y = (Axis(f"{m.label}: rank (1: best)", True, is_of_ranks=True) for m in (evaluator, task))
     else:
         x = Axis(evaluator.label.replace(" ↓", " (lower is better)"), evaluator.sign < 0)
         y = Axis(f"{task.label}, {shown.downstream.metric}", False)
