@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import hashlib
 import logging
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from blindspot.runs import pipeline, requesting
 from blindspot.settings import Mode, Settings, prepare_runtime
+from blindspot.store.db import Database
 from blindspot.store.repository import Repository
 from blindspot.workspace import demo
 from tests.support import sources
@@ -33,6 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "realdata" in item.keywords:
                 item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # thousands of tests and modules, which every full collection would look through
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +72,31 @@ def compiled_kernels(pytestconfig: pytest.Config) -> None:
             shutil.rmtree(older, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A new store of this process begins as a copy of an empty one: its schema takes longer than all that a test does
+    with a small store."""
+    connect = Database._connect
+    empty = tmp_path_factory.mktemp("empty") / "results.duckdb"
+    database = Database(empty)
+    with database.cursor():
+        pass
+    database.close()
+
+    def connected(database: Database) -> duckdb.DuckDBPyConnection:
+        if not database.read_only and not database.path.exists():
+            copy = database.path.with_name(f"{database.path.name}.{threading.get_ident()}")
+            with suppress(OSError):  # the folder cannot be written to, which the product says; or a thread was faster
+                shutil.copyfile(empty, copy)
+                os.link(copy, database.path)
+            copy.unlink(missing_ok=True)
+        return connect(database)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "_connect", connected)
+        yield
 
 
 def make_settings(cache: Path, mirror: str = "") -> Settings:
