@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -20,12 +21,13 @@ from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval import published
 from blindspot.errors import BlindspotError
 from blindspot.names import Kind, in_address
+from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import page_of
 from blindspot.ui.page_state import PageState, link
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
-from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
+from blindspot.ui.resources import allowed, explained, on_disk, repository, settings, upload_settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.work import fetch_button
@@ -106,14 +108,23 @@ def dataset_state(entry: DatasetEntry) -> DataState:
     """``fetch.dataset_state`` without reading unchanged files again."""
     if not entry.files:
         return fetch.dataset_state(entry, settings())
-    states = {file_state(file).state for file in entry.files}
+    here = settings()
+    states = {file_state(file, here).state for file in entry.files}
     return next((s for s in (DataState.CORRUPT, DataState.MISSING) if s in states), DataState.DOWNLOADED)
 
 
-@cached(256)
-def file_state(file: SourceFile) -> FileState:
-    """``fetch.file_state``, cached until the file changes."""
-    return fetch.file_state(file, settings())
+def file_state(file: SourceFile, here: Settings) -> FileState:
+    """``fetch.file_state``, without reading an unchanged file again."""
+    path = fetch.local_path(file, here)
+    if not path.is_file():
+        return FileState(path, DataState.MISSING)
+    return _file_state(file, here, on_disk(path), fetch.recorded_checksum(file, here))
+
+
+# Not Streamlit's cache: the list asks for 150 files, and making a key of one takes it a millisecond.
+@lru_cache(1024)
+def _file_state(file: SourceFile, here: Settings, _on_disk: object, _checksum: str) -> FileState:
+    return fetch.file_state(file, here)
 
 
 # --- the list
@@ -227,7 +238,7 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
     else:
         files = [(f.path, _bytes(f), fetch.recorded_checksum(f, settings()) or NOT_KNOWN) for f in entry.files]
         first, last = {}, {"from": [file.url for file in entry.files]}
-        first["state"] = [_of_file(file_state(file)) for file in entry.files]
+        first["state"] = [_of_file(file_state(file, settings())) for file in entry.files]
     if not files:
         return
     names, sizes, checksums = zip(*files, strict=True)
@@ -266,7 +277,8 @@ def _offer_files(entry: DatasetEntry, state: DataState) -> bool:
     if state not in {DataState.MISSING, DataState.CORRUPT}:
         _next_step(entry)
         return True
-    lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
+    here = settings()
+    lacking = [file for file in entry.files if file_state(file, here).state is not DataState.DOWNLOADED]
     size, title = _size(sum(file.download for file in lacking)), f"Download of {title_of(entry.id)}"
     source = "the mirror in BLINDSPOT_MIRROR" if settings().mirror else "its public source"
     if not settings().mirror and not allowed().downloads:
@@ -279,7 +291,8 @@ def _offer_files(entry: DatasetEntry, state: DataState) -> bool:
         st.info(f"Not downloaded yet: {size} from {source}.", icon=":material/cloud_download:")
         fetch_button("Download", title, entry.id, key="fetch")
     else:
-        what = "; ".join(f"{Path(f.path).name}: {file_state(f).detail}" for f in lacking if file_state(f).detail)
+        details = [(Path(file.path).name, file_state(file, here).detail) for file in lacking]
+        what = "; ".join(f"{name}: {detail}" for name, detail in details if detail)
         st.error(
             f"The files on this machine are damaged ({as_text(what)}). Download them again to use this dataset: "
             f"{size} from {source}.",
