@@ -182,7 +182,7 @@ class OwnRetrieval(OwnFile):
     @classmethod
     def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
         contents = super().of(table, asked)
-        return replace(contents, remarks=(*contents.remarks, *about_grades(grade for *_, grade in contents.judgments)))
+        return replace(contents, remarks=(*contents.remarks, *about_grades(contents.judgments)))
 
     @property
     def rows(self) -> int:
@@ -266,14 +266,22 @@ def counts_in_words(dataset: RetrievalDataset) -> str:
     return "; ".join(parts)
 
 
-def about_grades(grades: Iterable[int]) -> tuple[str, ...]:
+def about_grades(judgments: Iterable[Judgment]) -> tuple[str, ...]:
     """Remarks on grades if none says that a document is not relevant, such as grades from 1 to 5."""
-    low, high = min(values := set(grades)), max(values)
+    of_query: dict[int, list[int]] = {}
+    for query, _, grade in judgments:
+        of_query.setdefault(query, []).append(grade)
+    low, high = (end(map(end, of_query.values())) for end in (min, max))
     if low < RELEVANT or low == high:
         return ()
+    turn = f"where {low} is the best, write {low + high} minus the grade"
+    if high > 2 and all(sorted(grades) == list(range(1, len(grades) + 1)) for grades in of_query.values()):
+        return (
+            f"the grades of each query are 1, 2, 3 and so on, as ranks are, and {high} is read as the best; {turn}",
+        )
     return (
-        f"grades are from {low} to {high} and none is 0: all documents that were graded are relevant; where "
-        f"{low} means that one is not, subtract {low} in the file",
+        f"grades are from {low} to {high} and none is 0: all documents that were graded are relevant, {high} most; "
+        f"where {low} means that one is not, subtract {low} in the file; {turn}",
     )
 
 

@@ -552,6 +552,11 @@ corrected after Holm for all scores of two rankings. Below eight independent gro
 
         return item_scores(runs, repository)
 
+    def doubts(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[str]:
+        from blindspot.diagnostics.retrieval.grades import doubts
+
+        return doubts(runs, repository)
+
     def triplets(
         self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
     ) -> Iterable[Triplet]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, SHOWN, TITLES
+from blindspot.diagnostics.retrieval.grades import are_reversed, turned
 from blindspot.diagnostics.retrieval.item_scores import first_found
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.numerics.statistics import pairs as statistics
@@ -14,7 +15,7 @@ from blindspot.numerics.statistics.written import number
 from blindspot.references import BM25
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Material
 from blindspot.runs.findings.baselines import against_baselines, best_rival, outcomes, share_and_chance
-from blindspot.runs.findings.evidence import Evidence
+from blindspot.runs.findings.evidence import REVERSED_GRADES, Evidence
 from blindspot.runs.findings.parts import low_coverage, together
 from blindspot.store.records import RunRecord
 from blindspot.types import Float64
@@ -28,7 +29,12 @@ def evidence(material: Material) -> Iterator[Evidence]:
     yield from low_coverage(material.runs)
     for group in together(material, on_same_items=True):  # runs on other parts rank other documents
         table = query_table(ENTRY, [run.run_id for run in group.every], material.repository)
-        yield from _of_runs(group.runs, group.baselines, table)
+        if are_reversed(group.runs[0].plan.dataset, table):  # all other evidence takes the grades at their word
+            facts = {"queries": len(table), "turned": turned(table)}
+            highest = max(float(table.scores(Side(run.run_id), ENTRY.headline).mean()) for run in group.runs)
+            yield Evidence(REVERSED_GRADES, tuple(group.runs), highest, len(table), facts=facts)
+        else:
+            yield from _of_runs(group.runs, group.baselines, table)
 
 
 def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> Iterator[Evidence]:

@@ -15,7 +15,8 @@ from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example
 from blindspot.store.records import RunRecord
 from blindspot.variants import Variant
 
-REVERSED_SCORES = "scores-reversed"  # all other evidence on such a dataset would take its scores at their word
+# All other evidence on such a dataset would take its scores or grades at their word.
+REVERSED_SCORES, REVERSED_GRADES = "scores-reversed", "grades-reversed"
 Fact: TypeAlias = "Measured | float | str | Variant | Sequence[str] | Sequence[float] | Sequence[Mapping[str, Fact]]"
 
 

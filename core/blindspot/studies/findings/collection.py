@@ -19,7 +19,7 @@ from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.comparison import ends
 from blindspot.runs.default_models import KNOW_NO_MEANING, default_models, is_undeployed
 from blindspot.runs.findings import Finding, Level, Material
-from blindspot.runs.findings.evidence import REVERSED_SCORES
+from blindspot.runs.findings.evidence import REVERSED_GRADES, REVERSED_SCORES
 from blindspot.runs.same_items import widest_covered
 from blindspot.runs.scope import Scope
 from blindspot.settings import Settings
@@ -182,7 +182,7 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
         return wording.findings(languages.of_pool(runs.chosen, repository, settings))
     material = Material(runs.chosen, runs.baselines, repository, settings)
     findings = wording.findings(runs.entry.evidence(material))
-    doubted = {finding.dataset for finding in findings if finding.kind == REVERSED_SCORES}
+    doubted = {finding.dataset for finding in findings if finding.kind in (REVERSED_SCORES, REVERSED_GRADES)}
     compared = [run for run in runs.chosen if run.plan.dataset not in doubted]
     return [*findings, *wording.findings(among.evidence(runs.entry, compared, repository))]
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from blindspot.diagnostic import Picker
+from blindspot.diagnostics.retrieval.grades import CONTRADICTED as AGAINST_GRADES
+from blindspot.diagnostics.retrieval.grades import TURN as TURN_GRADES
 from blindspot.diagnostics.retrieval.long_texts.definition import TEST
 from blindspot.diagnostics.similarity.view import CONTRADICTED, TURN
 from blindspot.numerics.statistics.pairs import ALLOWING
-from blindspot.runs.findings.evidence import REVERSED_SCORES, Evidence
+from blindspot.runs.findings.evidence import REVERSED_GRADES, REVERSED_SCORES, Evidence
 from blindspot.runs.findings.rule import Rule
 
 STORE = "store"  # in place of a diagnostic
@@ -628,6 +630,14 @@ NDCG = "nDCG@10 is {score:.3f} against {reached:.3f}"
 QUERIES = {"view": "queries", "a": "{A}"}
 
 RETRIEVAL: dict[str, Kind] = {
+    REVERSED_GRADES: Kind(
+        Rule.FACT,
+        f"By {{models}} {AGAINST_GRADES}: {{queries:count query/queries}}. {TURN_GRADES} If it is not, this is a blind "
+        "spot.",
+        "the 95% interval of each mean agreement with the grades is below 0",
+        size,
+        {"view": "scores"},
+    ),
     **against_rival(
         "bm25",
         than(

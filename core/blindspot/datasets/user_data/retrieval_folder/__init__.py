@@ -316,7 +316,7 @@ def _read(
         left_out=(len(query_rows) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
-        remarks=(*remarks, *about_grades(grade for *_, grade in judgments), *_about_unread(asked, query_rows)),
+        remarks=(*remarks, *about_grades(judgments), *_about_unread(asked, query_rows)),
     )
 
 

@@ -22,6 +22,7 @@ from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.doubts import show_doubts
 from blindspot.variants import Variant
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
@@ -71,7 +72,8 @@ def show_headline(shown: RetrievalView) -> None:
         f"{ci(test, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
     others = [run for run in runs[1:] if run.plan.variant.encoder != BM25]  # keyword search has been named
-    text = headline.in_words(text, headline.rivals(ENTRY, [runs[0], *others], ".3f"), "better", "worse")
+    rivals = [] if show_doubts(ENTRY, shown.runs) else headline.rivals(ENTRY, [runs[0], *others], ".3f")
+    text = headline.in_words(text, rivals, "better", "worse")
     headline.show(f"{text} {SCALE}")
 
 
