@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from blindspot.errors import InputError
+from blindspot.files import no_rows
 from blindspot.files.parquet_footer import column_chunks
 from blindspot.files.writing import LFS_POINTER, read_limited, require_regular
 from blindspot.texts import column_key
@@ -347,6 +348,11 @@ def _separated(path: Path, text: str, has_header: bool) -> FileTable:
     }
     blank = {n for n, cells in enumerate(rows.cells) if n >= first and not any(map(str.strip, cells))}
     rows = _less(_less(rows, again, "the header again"), blank, "rows of empty cells")
+    if has_header:
+        types = {1} if len(rows.cells) > 1 and no_rows.are_types(rows.cells[1]) else set()
+        rows = _less(rows, types, "types under the header")
+        sums = {1 + n for n in no_rows.summaries(rows.cells[1:])}
+        rows = _less(rows, sums, "sums or means of the rows above")
     if len(rows.cells) == first:
         raise InputError(f"{path} has a header and no rows", expected="rows of texts")
     columns = tuple(zip(*rows.cells[first:], strict=True))

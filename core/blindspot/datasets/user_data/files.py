@@ -28,6 +28,7 @@ from blindspot.datasets.user_data.columns import (
     UnclearColumns,
     first_named,
     is_blank,
+    shortened,
 )
 from blindspot.datasets.user_data.guess import text_columns
 from blindspot.datasets.user_data.judged import Marks
@@ -36,7 +37,7 @@ from blindspot.datasets.user_data.names import LIST_NAMES, MARK_NAMES, NEGATIVE_
 from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from blindspot.datasets.user_data.scored_pairs import score_column
 from blindspot.errors import InputError
-from blindspot.files import tables
+from blindspot.files import no_rows, tables
 from blindspot.files.tables import ColumnKind, FileFormat, FileTable
 from blindspot.texts import column_key, counted
 
@@ -178,6 +179,7 @@ class OwnTable:
                 *_about_splits(self.table, contents),
                 *_about_discarded(self.table, contents),
                 *_about_texts(self.table, contents),
+                *_about_rows(self.table, contents),
             ),
         )
 
@@ -319,6 +321,48 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
         )
 
 
+def _about_rows(table: FileTable, file: OwnFile) -> Iterator[str]:
+    """Remarks on a first row that may be a second header, and on a last row that may sum up the others."""
+    if not table.separator or len(table.places) < MANY_TEXTS:
+        return
+    used = [number for number, column in enumerate(file.columns) if column.use not in NO_ROLE]
+    if _is_second_header(table, [number for number in used if file.columns[number].use not in _NO_TEXTS]):
+        yield (
+            f"{table.place(0)} may be a second header and is taken for a row ({_cells_in_words(table, 0, used)}); if "
+            "it is one, remove it"
+        )
+    last = len(table.places) - 1
+    if no_rows.may_sum_up([cells[last] for cells in table.cells]):
+        yield (
+            f"{table.place(last)} may sum up the others and is taken for a row ({_cells_in_words(table, last, used)}); "
+            "if it does, remove it"
+        )
+
+
+def _is_second_header(table: FileTable, used: Sequence[int]) -> bool:
+    """Whether the first row has no number in a column of numbers, or one word in each column of phrases."""
+    firsts = [(str(cells[0]).strip(), cells[1:]) for cells in table.cells if not is_blank(cells[0])]
+    if any(not judged.is_number(first) and all(_is_numeral(cell) for cell in others) for first, others in firsts):
+        return True
+    texts = [table.cells[number] for number in used]
+    return (
+        len(table.places) >= _MANY_ROWS
+        and bool(texts)
+        and all(
+            len(str(cells[0]).split()) == 1 and all(len(str(cell).split()) > 2 for cell in cells[1:]) for cells in texts
+        )
+    )
+
+
+def _is_numeral(cell: object) -> bool:
+    return not isinstance(cell, bool) and judged.is_number(str(cell).strip())
+
+
+def _cells_in_words(table: FileTable, row: int, numbers: Sequence[int]) -> str:
+    return ", ".join(repr(shortened(str(table.cells[number][row]))) for number in numbers)
+
+
+_MANY_ROWS = 20  # a single word before so many phrases is hardly one of them
 _ESCAPES = {
     re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});"): "HTML",
     re.compile(r"""(?<!\\)\\(?:[nrt](?![a-z])|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'])"""): "JSON",

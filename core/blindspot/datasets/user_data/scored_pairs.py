@@ -121,7 +121,8 @@ class OwnScoredPairs(OwnFile):
     @classmethod
     def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
         (pairs,) = cls.cells(table, {column.use: number for number, column in enumerate(columns)})
-        return (*_missing(sorted({score for *_, score in pairs})), *_repeated(pairs))
+        scores = [score for *_, score in pairs]
+        return (*_missing(sorted(set(scores))), *_repeated(pairs), *_scales(table, scores))
 
     @property
     def rows(self) -> int:
@@ -219,6 +220,46 @@ def _repeated(pairs: Sequence[scored_pairs.Row]) -> Iterator[str]:
     if several := [given for given in scores.values() if len(given) > 1]:
         some = ", ".join(f"{score:g}" for score in sorted(several[0])[:3])
         yield f"{counted(len(several), 'pair')} with several scores (such as {some}), each row of which counts"
+
+
+def _scales(table: FileTable, scores: Sequence[float]) -> Iterator[str]:
+    """A remark on scores that seem to be on two scales: such as 0 to 1 in the first rows, or in those of one source,
+    and 0 to 5 in the others."""
+    for top in _TOPS:
+        small = [score <= top for score in scores]
+        if all(small) or max(scores) < 2 * top:
+            continue
+        first, last = small.index(False), small[::-1].index(False)
+        parts = {
+            f"about the first {first:,} rows": [row < first for row in range(len(scores))],
+            f"about the last {last:,} rows": [row >= len(scores) - last for row in range(len(scores))],
+        }
+        for name, cells in zip(table.names, table.cells, strict=True):
+            if 1 < len(values := dict.fromkeys(map(str, cells))) <= _MOST_SOURCES:
+                of_top = values.keys() - {str(cell) for s, cell in zip(small, cells, strict=True) if not s}
+                shown = " and ".join(repr(value[:20]) for value in values if value in of_top)
+                parts[f"rows with {shown} in column '{name[:40]}'"] = [str(cell) in of_top for cell in cells]
+        for what, inside in parts.items():
+            here = [score for score, is_inside in zip(scores, inside, strict=True) if is_inside]
+            others = [score for score, is_inside in zip(scores, inside, strict=True) if not is_inside]
+            if here and others and _are_apart(here, others, top):
+                yield (
+                    f"scores seem to be on two scales, up to {max(here):g} in {what} and up to {max(others):g} in the "
+                    "others, and are taken as one; if so, bring them to one scale in the file"
+                )
+                return
+
+
+def _are_apart(small: Sequence[float], others: Sequence[float], top: float) -> bool:
+    """Whether it is no chance that some scores are at most ``top``, judging by how often the others are; nor an order
+    by score, where all others would be higher."""
+    share = sum(score <= top for score in others) / len(others)
+    return share > 0 and share ** len(small) < _BY_CHANCE and max(small) > top / 2 and min(others) < max(small)
+
+
+_TOPS = (1.0, 5.0, 10.0)  # of usual scales
+_MOST_SOURCES = 20  # different values of a column
+_BY_CHANCE = 1e-6
 
 
 def _check_rivals(table: FileTable, score: int) -> None:
