@@ -86,6 +86,17 @@ def test_known_ids_may_be_any_iterable() -> None:
     assert "expected one of a, b" in str(unknown("letter", "q", {"b": 1, "a": 2}))
 
 
+def test_of_many_names_the_nearest_are_listed_and_how_to_list_all() -> None:
+    names = [f"{letter}-{number}" for letter in "abc" for number in range(10)]
+    error = unknown("thing", "b-77", names, ["mine"], "blindspot things")
+    assert "one of 31" in error.expected
+    assert {"mine", "b-7"} <= set(error.expected.replace(",", "").split())
+    assert len(error.expected) < 80
+    assert "'b-7'" in error.remedy
+    assert error.remedy.endswith("blindspot things")
+    assert error.remedy.endswith(unknown("thing", "zzzzzzzz", names, every="blindspot things").remedy)
+
+
 # --- libraries of extras
 
 

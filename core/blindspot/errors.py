@@ -14,6 +14,7 @@ from typing import Any
 
 DISTRIBUTION = "encoder-blindspot"  # on the package index "blindspot" is another project
 LONGEST_PART = 2_000  # characters of what, expected or remedy
+MOST_LISTED, NEAREST = 12, 6  # names in an error about an unknown one: all of a few, else the nearest
 # Libraries that the base installation lacks, as they are imported, by the extra of pyproject.toml that brings them.
 EXTRAS: Mapping[str, frozenset[str]] = {
     "encoders": frozenset(
@@ -127,17 +128,27 @@ class Cancelled(BlindspotError):
         super().__init__("cancelled", remedy="what was encoded so far is kept: run it again to continue")
 
 
-def unknown(kind: str, value: str, names: Iterable[str], own: Iterable[str] = ()) -> InputError:
-    """The error for an unknown id, suggesting the nearest known one; ``own`` are the user's names, listed first."""
+def unknown(kind: str, value: str, names: Iterable[str], own: Iterable[str] = (), every: str = "") -> InputError:
+    """The error for an unknown id, suggesting the nearest known one; of many only the nearest are listed.
+
+    Args:
+        own: the user's names, some of which are listed first.
+        every: the command that lists all of them.
+    """
     from rapidfuzz import process  # not on the bare machines of ``make gpu-check``
     from rapidfuzz.distance import OSA
 
-    names = list(dict.fromkeys([*sorted(own), *sorted(names)]))
-    nearest = process.extractOne(value[:LONGEST_PART], names, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    own = sorted(own)
+    names = list(dict.fromkeys([*own, *sorted(names)]))
+    likest = process.extract(value[:LONGEST_PART], names, scorer=OSA.normalized_similarity, limit=NEAREST)
+    nearest = next((name for name, likeness, _ in likest if likeness >= 0.5), "")
+    listed, remedies = ", ".join(names), [f"did you mean '{nearest}'?" if nearest else ""]
+    if len(names) > MOST_LISTED:
+        some = dict.fromkeys([*own[: NEAREST // 2], *(name for name, *_ in likest)])
+        listed = f"{len(names):,}, such as {', '.join(some)}"
+        remedies.append(f"list all with: {every}" if every else "")
     return InputError(
-        f"unknown {kind} '{value}'",
-        expected=f"one of {', '.join(names)}",
-        remedy=f"did you mean '{nearest[0]}'?" if nearest else "",
+        f"unknown {kind} '{value}'", expected=f"one of {listed}", remedy=" or ".join(filter(None, remedies))
     )
 
 

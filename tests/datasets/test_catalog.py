@@ -163,15 +163,15 @@ def test_a_built_in_dataset_is_the_same_every_time(entry: DatasetEntry, settings
 def test_an_unknown_dataset_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match="unknown dataset 'evalrank-snt'") as caught:
         find_dataset("evalrank-snt")
-    assert caught.value.remedy == "did you mean 'evalrank-sent'?"
+    assert caught.value.remedy.startswith("did you mean 'evalrank-sent'?")
     assert caught.value.exit_code == 2
-    assert "demo-pairs" in caught.value.expected
+    assert "evalrank-word" in caught.value.expected
 
 
 def test_nothing_is_suggested_for_what_is_near_to_nothing() -> None:
     with pytest.raises(InputError) as caught:
         find_dataset("qqqqqqqqqqqqqqqqqqqqqqqq")
-    assert caught.value.remedy == ""
+    assert "did you mean" not in caught.value.remedy
 
 
 @pytest.mark.realdata

@@ -432,7 +432,8 @@ class DatasetRef(str):
             raise InputError(
                 f"there is no file {self}", expected="data of your own, or a dataset id", remedy="check the path"
             )
-        raise unknown("dataset", self, [*DATASETS, *FAMILIES, OWN_FILE], names.own_names(names.Kind.DATASET))
+        ids, own_names = [*DATASETS, *FAMILIES, OWN_FILE], names.own_names(names.Kind.DATASET)
+        raise unknown("dataset", self, ids, own_names, "blindspot data list")
 
 
 def find_dataset(reference: str) -> DatasetEntry:

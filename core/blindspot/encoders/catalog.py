@@ -568,7 +568,7 @@ def _spelled(reference: ModelRef) -> str:
     if (entry := entry_of(reference)) is not None:
         return entry.reference
     if not colon:
-        raise unknown("encoder", reference, [*ENCODERS, BM25], own_names(Kind.MODEL))
+        raise unknown("encoder", reference, [*ENCODERS, BM25], own_names(Kind.MODEL), "blindspot list encoders")
     if scheme not in SCHEMES:
         raise unknown("kind of encoder reference", scheme, [*SCHEMES, *(set(RANKINGS) - {BM25})])
     return SCHEMES[scheme].canonical(reference)

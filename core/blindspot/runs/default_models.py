@@ -108,7 +108,7 @@ def check_were_run(variants: Collection[Variant], repository: Repository) -> Non
             raise InputError(
                 f"{variant.label} has not been run yet", remedy=f"run it with: {first_run([variant], datasets)}"
             )
-        error = unknown("variant", str(variant), map(str, stored))
+        error = unknown("variant", str(variant), map(str, stored), every="blindspot runs")
         if missing := [path for model in variant.encoder.models if (path := _missing_path(model))]:
             raise InputError(f"there is no file or folder {missing[0]}, and no run of it", remedy=error.remedy)
         raise error

@@ -43,7 +43,7 @@ class Scope:
         ):
             for name in names:
                 if name not in tested:
-                    nearest = unknown("", name, tested)
+                    nearest = unknown("", name, tested, every="blindspot runs")
                     raise InputError(
                         f"there is no finished run {link} {name}", expected=nearest.expected, remedy=nearest.remedy
                     )

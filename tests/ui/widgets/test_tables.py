@@ -94,6 +94,7 @@ def _drawn() -> None:
             "share": [2 / 3, 1],
             "right": [53.75, 100.0],
             "points": [-0.0426, 0.123],
+            "gain": [0.0, 0.12],
         }
     )
     number = st.column_config.NumberColumn
@@ -103,6 +104,7 @@ def _drawn() -> None:
         "share": number(format="percent"),
         "right": number(format="%.1f%%"),
         "points": number(format="points"),
+        "gain": number(format="%+.3f"),
     }
     tables.draw(frame, column_config=config, key="signed")
 
@@ -117,4 +119,5 @@ def test_negative_numbers_have_a_minus_sign_shares_one_digit_and_both_stay_numbe
     assert shown["share"].tolist() == ["66.7%", "100.0%"], "as in sentences"
     assert shown["right"].tolist() == ["53.7%", "100.0%"], "as the share is written in a headline and a figure"
     assert shown["points"].tolist() == ["−4.3 points", "+12.3 points"]
+    assert shown["gain"].tolist() == ["0.000", "+0.120"], "0 has no sign"
     assert shown["model"].tolist() == ["a", "b"]

@@ -37,9 +37,9 @@ def against_gold(
             mode="markers",
             name="a pair",
             marker={"color": style.color, "size": 5, "opacity": 0.45},
-            customdata=np.stack([np.asarray(numbers), fitted - gold], axis=1),
+            customdata=np.stack([np.asarray(numbers), np.round(fitted - gold, 2) + 0.0], axis=1),  # no -0.00
             # Written by the browser: a text for each of many thousand dots would be most of the page.
-            hovertemplate="pair %{customdata[0]}: similarity %{x:.3f}, score %{y:.2f}, residual %{customdata[1]:+.2f}"
+            hovertemplate="pair %{customdata[0]}: similarity %{x:.3f}, score %{y:.2f}, residual %{customdata[1]:.2f}"
             "<extra></extra>",
         )
     )

@@ -67,7 +67,7 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
     )
     figure.add_vline(0, line={"color": faint(scheme), "width": 1})
     figure.add_vline(-tolerated, line={"color": faint(scheme), "width": 1, "dash": "dot"})
-    figure.update_xaxes(title="change of the score", tickformat="+.2f", nticks=5, tickangle=0)
+    figure.update_xaxes(title="change of the score", tickformat=".2f", nticks=5, tickangle=0)
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=names)
     apply_layout(figure, scheme, height=120 + ROW * len(shown), variants=3)
     labels = [

@@ -16,7 +16,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import catalogued, limits_of, title_of
 from blindspot.diagnostic import Diagnostic
-from blindspot.numerics.statistics.written import CHANGE, SCORE, has_half, number
+from blindspot.numerics.statistics.written import SCORE, has_half, number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 
@@ -86,16 +86,16 @@ def draw(
 
 
 def _spec_of(column: pd.Series[Any], config: Any) -> str | None:
-    """Format of a column of shares, of percents (``_in_percent``), of numbers, some below 0, of scores and differences
-    that a browser rounds otherwise (``has_half``); None for any other, and for bars."""
+    """Format of a column of shares, of percents (``_in_percent``), of numbers, some below 0, of differences, since a
+    browser gives 0 a sign, and of scores that it rounds otherwise (``has_half``); None for any other, and for bars."""
     options = config.get("type_config", {}) if isinstance(config, Mapping) else {}
     if not pd.api.types.is_numeric_dtype(column) or options.get("type", "number") != "number":
         return None
     form = options.get("format")
     if form in SHARES or str(form).endswith("f%%"):
         return SHARES.get(str(form), str(form)[1:-1])
-    is_rounded = form in {f"%{SCORE}", f"%{CHANGE}"} and any(has_half(value) for value in column)
-    if not (column < 0).any() and not is_rounded:
+    is_rounded = form == f"%{SCORE}" and any(has_half(value) for value in column)
+    if not (column < 0).any() and not is_rounded and not str(form).startswith("%+"):
         return None
     if form is None:
         return "" if pd.api.types.is_integer_dtype(column) else ".4g"

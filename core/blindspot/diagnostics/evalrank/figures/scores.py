@@ -234,7 +234,7 @@ def difference_forest(
     figure.update_yaxes(
         range=[len(scores) - 0.5, -0.5], tickvals=list(range(len(scores))), ticktext=scores, showgrid=False
     )
-    figure.update_xaxes(title=f"difference from {baseline.label}", tickformat="+.3~f")
+    figure.update_xaxes(title=f"difference from {baseline.label}", tickformat=".3~f")
     figure = apply_layout(figure, scheme, height=110 + len(scores) * (ROW_HEIGHT * len(tests) + GROUP_HEIGHT))
     # On top: names are long, and next to the figure they would take a narrow screen's room.
     return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})
