@@ -12,6 +12,7 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.published import pairs as loaders
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
+from blindspot.diagnostics.evalrank.page import uncertainty
 from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL
 from blindspot.errors import InputError
@@ -188,6 +189,17 @@ def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(world
     assert {test.verdict for test in tests} == {Verdict.UNTESTED}
     assert reason in in_words(list(tests), "A", "B")[0]
     assert best_and_alike(scores) == {}, "what is not tested is not called alike"
+
+
+def test_rows_are_marked_where_all_runs_were_compared(world: World) -> None:
+    runs, scores = scores_of(world, 0.0)
+    estimated = numbers.Estimated.of(scores)
+    marked = uncertainty.marks([estimated], runs) or {}
+    assert marked.keys() == estimated.alike.keys() != set()
+    for metric, rows in marked.items():
+        assert {runs[row].run_id for row in rows} == set(estimated.alike[metric])
+    assert uncertainty.marks([estimated], runs[:1]) is None
+    assert uncertainty.marks([estimated, estimated], runs) is None
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from blindspot.runs.comparison import declared
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
 from blindspot.types import Float32
+from tests.conftest import make_settings
 from tests.support.tables import each
 from tests.support.world import World
 
@@ -73,6 +74,15 @@ def test_every_kind_has_a_diagnostic_or_a_reason() -> None:
 
 
 # --- vectors
+
+
+def test_a_run_has_a_sketch_where_its_vectors_are_kept_and_none_where_they_are_gone(
+    runs: dict[str, RunRecord], module_world: World, tmp_path: Path
+) -> None:
+    run = runs["similarity"]
+    scores = sides.scores_of(run, module_world.repository)
+    assert len(sides.recorded(run, scores, module_world.settings).vectors) > 1
+    assert sides.recorded(run, scores, make_settings(tmp_path / "emptied")).vectors == ()
 
 
 @pytest.mark.parametrize("n", [5, 3 * sides.SKETCH + 1])

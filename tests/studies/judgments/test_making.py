@@ -15,7 +15,7 @@ from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
-from blindspot.runs.spaces import open_spaces
+from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.judgments import making
@@ -45,6 +45,13 @@ def slow_spaces(settings: Settings, metric: Similarity = Similarity.COS) -> list
     vectors = [s.vectors.astype(np.float64) for s in open_spaces([A, B], WORDS_300, settings)]
     usable = [i for i in range(len(WORDS)) if metric is Similarity.L2 or all(v[i].any() for v in vectors)]
     return [Slow(WORDS, COUNTS.tolist(), v, metric, usable) for v in vectors]
+
+
+def test_a_zero_vector_has_no_cosine_and_is_asked_about_by_distance() -> None:
+    vectors = np.array([[1, 0], [0, 0], [1, 1]], dtype=np.float32)
+    space = Space(A, WORDS_300, np.arange(3), vectors, "")
+    assert making._nonzero_rows([space], Similarity.COS).tolist() == [0, 2]
+    assert making._nonzero_rows([space], Similarity.L2).tolist() == [0, 1, 2]
 
 
 @pytest.mark.heavy

@@ -153,6 +153,8 @@ def test_groups_are_sorted_and_their_means_unweighted(made: tuple[World, list[Sc
     assert {group.name for group in grouped(scores, By.FAMILY)} == {"Germanic", "Romance", "Balto-Slavic"}
     assert languages()[everything.languages[0].code].name in answer(scores)
     assert answer([]) == ""
+    two = [score for score in scores if score.language in everything.languages[:2]]
+    assert " 2 " in answer(two), "of how many languages it is the mean"
 
 
 # --- the pool

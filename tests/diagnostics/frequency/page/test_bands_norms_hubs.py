@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.runs.spaces import open_spaces
 from blindspot.variants import Variant
+from tests.conftest import make_settings
 from tests.support.pages import OpenApp, charts, table, written
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
 from tests.support.world import World
@@ -26,15 +28,22 @@ TINY = loaders.pair_set("tiny", pairs=[("a cat sleeps", "the cat sleeps")], back
 WITHOUT = SMALL_PAIRS.items[2:5]
 
 
-@pytest.fixture
-def cache(world: World) -> Path:
+@pytest.fixture(scope="module")
+def world(module_world: World) -> World:
     """The small pairs ranked by three encoders, with spaces of all four; a dataset of three items."""
+    world = module_world
     world.add(SMALL_PAIRS, TINY, GramEncoder(), GramEncoder("bigrams", 2))
     world.add(GramEncoder("constant", constant=True), GramEncoder("lacks", lacks=lambda text: text in WITHOUT))
     for encoder in ("trigrams", "bigrams", "constant", "lacks"):
         world.run("evalrank", encoder, TINY.id if encoder == "constant" else SMALL_PAIRS.id)
         for dataset in (SMALL_PAIRS, TINY):
             world.encode(encoder, dataset.id)
+    world.encode("trigrams", "demo-minimal")
+    return world
+
+
+@pytest.fixture
+def cache(world: World) -> Path:
     return world.cache
 
 
@@ -46,7 +55,6 @@ def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str
 # --- bands
 
 
-@pytest.mark.heavy
 def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "bands", "trigrams", "bigrams")
     frame = table(app, "MRR")
@@ -71,7 +79,6 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: W
     assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
 
-@pytest.mark.heavy
 def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "trigrams", after="center")
     assert "has not ranked" in written(app)
@@ -83,7 +90,6 @@ def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) 
     assert not alone.button(key="bands_run").disabled
 
 
-@pytest.mark.heavy
 def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "lacks")
     inside = [
@@ -94,9 +100,7 @@ def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) 
     assert frame[frame["of"] == "query"]["pairs"].sum() == sum(inside) < len(inside)
 
 
-@pytest.mark.heavy
-def test_bands_need_pairs(open_app: OpenApp, cache: Path, world: World) -> None:
-    world.encode("trigrams", "demo-minimal")
+def test_bands_need_pairs(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "trigrams", data="demo-minimal")
     assert "Pick one of" in written(app)
     assert "`demo-pairs`" in written(app)
@@ -106,7 +110,6 @@ def test_bands_need_pairs(open_app: OpenApp, cache: Path, world: World) -> None:
 # --- norms
 
 
-@pytest.mark.heavy
 def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "norms", "trigrams", "constant", after="center")
     (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
@@ -130,7 +133,6 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world:
 # --- hubs
 
 
-@pytest.mark.heavy
 def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "hubs", "trigrams", hub_k="2")
     (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
@@ -151,7 +153,6 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: Worl
     assert set(table(app, "times average")["in lists"]) == {0}
 
 
-@pytest.mark.heavy
 def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "hubs", "trigrams", item="1000")
     assert "There is no item 1000" in written(app)
@@ -159,14 +160,12 @@ def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> Non
     assert "Item 3 has no vector that can be compared" in written(app)
 
 
-@pytest.mark.heavy
 def test_constant_vectors_have_no_neighbors_and_the_others_are_shown(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "hubs", "constant", "trigrams")
     assert "vectors point in one direction" in written(app)
     assert table(app, "skewness")["model"].tolist() == ["trigrams"]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["norms", "hubs", "bands"])
 def test_three_items(open_app: OpenApp, cache: Path, name: str) -> None:
     app = view(open_app, cache, name, "trigrams", "constant", data=TINY.id)
@@ -177,16 +176,17 @@ def test_three_items(open_app: OpenApp, cache: Path, name: str) -> None:
         assert table(app, "zero vectors")["zero vectors"].tolist() == [0, 0]
 
 
-@pytest.mark.heavy
 def test_many_items_are_counted_in_the_background(
-    open_app: OpenApp, cache: Path, world: World, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hubness, "AT_ONCE_ITEMS", 5)
-    app = view(open_app, cache, "hubs", "trigrams", "lacks", after="center")
+    settings = make_settings(shutil.copytree(cache, tmp_path / "own"))
+    shutil.rmtree(settings.hubs, ignore_errors=True)
+    app = view(open_app, settings.cache, "hubs", "trigrams", "lacks", after="center")
     assert "are not known yet for **trigrams**, **lacks**, **trigrams + center**, **lacks + center**" in written(app)
     assert not charts(app)
     app.button(key="hubs_make").click().run()
-    folder = world.settings.hubs
+    folder = settings.hubs
     # Four spaces, and random vectors for 12 items and for 15.
     wait_until(lambda: folder.exists() and len(list(folder.glob("*.npz"))) >= 6 and not list(folder.glob("*.lock")))
     app.run()
