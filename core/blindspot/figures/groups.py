@@ -8,10 +8,10 @@ from html import escape
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.figures.panels import axes, panel, side_by_side
+from blindspot.figures.theme import Scheme, Style, apply_layout, set_properties
 from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.groups import FEW
 from blindspot.numerics.statistics.intervals import Interval
@@ -44,7 +44,7 @@ def group_lines(
         unit: what is counted, such as "pairs"; means over fewer than ``FEW`` are hollow.
         joined: whether lines join the groups.
     """
-    figure = make_subplots(cols=len(axis), shared_yaxes=True, horizontal_spacing=0.03)
+    figure = side_by_side(len(axis), scheme)
     highest = max((float(rows[f"{measure}_high"].max()) for rows in scores.values()), default=1.0)
     for column, (side, of_axis) in enumerate(axis.items(), 1):
         tables = {variant: rows[rows["side"] == side] for variant, rows in scores.items()}
@@ -55,17 +55,16 @@ def group_lines(
                 name=variant.label,
                 legendgroup=str(variant),
                 showlegend=False,
-                row=1,
-                col=column,
+                **panel(column),
             )
         first = next(iter(tables.values()))
-        figure.update_xaxes(
-            title=escape(of_axis, quote=False),
+        set_properties(
+            figure.layout[axes(column)[0]],
+            title={"text": escape(of_axis, quote=False)},
             tickvals=list(range(len(first))),
             ticktext=_ticks(list(tables.values()), unit),
             range=[-0.6, len(first) - 0.4],
             showgrid=False,
-            col=column,
         )
     for variant in scores:  # legends of their own: a trace's would look like its first point
         style = styles[variant]
@@ -79,7 +78,7 @@ def group_lines(
             marker={"symbol": style.symbol, "size": 9, "color": style.color},
         )
     figure.update_yaxes(range=[0, min(1.04, 1.1 * highest + 0.01) if np.isfinite(highest) else 1.04], tickformat=".2f")
-    figure.update_yaxes(title=title, col=1)
+    set_properties(figure.layout.yaxis, title={"text": title})
     return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 

@@ -9,9 +9,9 @@ from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
+from blindspot.figures.panels import axes, panel, side_by_side
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis, set_properties
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Measured
@@ -49,9 +49,7 @@ def score_dots(
         scores: by key of ``SHOWN``, fractions; their intervals are drawn as error bars.
         ceiling: the best that any model could reach, per key of ``SCORES``; drawn where it is near.
     """
-    figure = make_subplots(
-        cols=len(SHOWN), subplot_titles=list(SHOWN.values()), shared_yaxes=True, horizontal_spacing=0.03
-    )
+    figure = side_by_side(len(SHOWN), scheme, titles=list(SHOWN.values()))
     places = list(range(len(scores)))
     roomy = len(scores) <= ROOMY
     names = [
@@ -60,7 +58,7 @@ def score_dots(
     ]
     looks = [styles[variant] for variant in scores]
     for column, (name, title) in enumerate(SHOWN.items(), 1):
-        where = {"row": 1, "col": column}
+        where = panel(column)
         values = [score[name].value for score in scores.values()]
         intervals = [score[name].interval for score in scores.values()]
         ends = [None if interval is None else (interval.low, interval.high) for interval in intervals]
@@ -115,11 +113,8 @@ def score_dots(
             )
         end = max(drawn) + (room if roomy else VALUE_ROOM * room)
         ticks = _ticks(min(drawn) - room, min(end, 1.0))
-        figure.update_xaxes(
-            range=[min(drawn) - room, end], tickvals=ticks, ticktext=[f"{x:.3g}" for x in ticks], **where
-        )
-    for heading in figure.layout.annotations:
-        set_properties(heading, font={"color": ink(scheme), "size": 13})
+        axis = figure.layout[axes(column)[0]]
+        set_properties(axis, range=[min(drawn) - room, end], tickvals=ticks, ticktext=[f"{x:.3g}" for x in ticks])
     for axis in figure.select_yaxes():
         set_properties(axis, tickvals=places, ticktext=names, range=[len(scores) - 0.5, -0.5])
     set_properties(figure.layout, showlegend=False)
@@ -251,14 +246,15 @@ class Dot:
 
 def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
     """A row per encoder, the best on top, a panel per score; published scores are hollow on a dashed line."""
-    figure = make_subplots(cols=len(PANELS), shared_yaxes=True, horizontal_spacing=0.03)
+    figure = side_by_side(len(PANELS), scheme)
     rows = sorted(dots, key=lambda dot: dot.scores["mrr"])  # plotly's first row is at the bottom
     names = [dot.label if dot.variant else f"{dot.label} · {PUBLISHED}" for dot in rows]
     for column, (name, title) in enumerate(PANELS.items(), 1):
         for y, dot in enumerate(rows):
             line = {"color": ink(scheme), "width": 1, "dash": "solid" if dot.variant else "dash"}
             ends = {"x0": 0, "x1": dot.scores[name], "y0": y, "y1": y}
-            figure.add_shape(type="line", line=line, opacity=0.6, layer="below", row=1, col=column, **ends)
+            at = panel(column, ("xref", "yref"))
+            figure.add_shape(type="line", line=line, opacity=0.6, layer="below", **at, **ends)
         for published in (False, True):
             shown = [(y, dot) for y, dot in enumerate(rows) if (dot.variant is None) == published]
             if not shown:
@@ -276,10 +272,9 @@ def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Sch
                 showlegend=False,
                 customdata=[number(dot.scores[name], SCORE) for _, dot in shown],
                 hovertemplate=f"%{{text}}<br>{title} %{{customdata}}<extra></extra>",
-                row=1,
-                col=column,
+                **panel(column),
             )
-        figure.update_xaxes(title=title, row=1, col=column)
+        set_properties(figure.layout[axes(column)[0]], title={"text": title})
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=names, range=[-0.7, len(rows) - 0.3], showgrid=False)
     highest = max(max(dot.scores.values()) for dot in dots)
     # Short of 1, whose label would overlap the next panel's on a narrow screen.

@@ -8,13 +8,13 @@ from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
 from blindspot.diagnostics.heros.transforms import ChainProfile
 from blindspot.diagnostics.heros.view import Spread
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.figures.panels import panel, side_by_side
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink, set_properties
 from blindspot.numerics.statistics.written import SCORE, each_written, number, percent
 from blindspot.types import Float64
 from blindspot.variants import Variant
@@ -157,9 +157,7 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
         ordering: in words; "" where there is none.
     """
     columns = 2 if ordering else 1
-    figure = make_subplots(
-        cols=columns, shared_yaxes=True, horizontal_spacing=0.04, column_widths=[0.68, 0.32] if ordering else [1.0]
-    )
+    figure = side_by_side(columns, scheme, gap=0.04, shares=[0.68, 0.32] if ordering else [1.0])
     places = list(range(len(rows)))
     for subset, look in looks.items():
         figure.add_scatter(
@@ -171,8 +169,6 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             marker={"color": look.color, "symbol": look.symbol, "size": 9},
             customdata=[f"{r.chain}: {number(r.means[subset], SCORE)}" for r in rows],
             hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-            row=1,
-            col=1,
         )
     points = [(row, r.chain, r.kept.share) for row, r in zip(places, rows, strict=True) if r.kept]
     if ordering and points:
@@ -196,14 +192,20 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             hovertemplate="%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
             f"<extra>{escape(ordering, quote=False)}</extra>",
             showlegend=False,
-            row=1,
-            col=2,
+            **panel(2),
         )
-        figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"}, col=2)
-        figure.update_xaxes(title=wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 1], range=[-0.08, 1.08], col=2)
-    figure.update_xaxes(title="mean normalized<br>similarity", col=1)
+        middle = {"x0": 0.5, "x1": 0.5, "xref": "x2", "y0": 0, "y1": 1, "yref": "y2 domain"}
+        figure.add_shape(type="line", line={"color": ink(scheme), "width": 1, "dash": "dot"}, **middle)
+        set_properties(
+            figure.layout.xaxis2,
+            title={"text": wrapped(ordering, 16)},
+            tickformat=".0%",
+            tickvals=[0, 1],
+            range=[-0.08, 1.08],
+        )
+    set_properties(figure.layout.xaxis, title={"text": "mean normalized<br>similarity"})
     figure.update_yaxes(range=[len(rows) - 0.5, -0.6], showgrid=True)
-    figure.update_yaxes(tickvals=places, ticktext=[wrapped(r.chain) for r in rows], col=1)
+    set_properties(figure.layout.yaxis, tickvals=places, ticktext=[wrapped(r.chain) for r in rows])
     figure.update_layout(showlegend=True)
     height = 170 + CHAIN_HEIGHT * len(rows) + LEGEND_HEIGHT * ((len(looks) + 1) // 2)
     return apply_layout(figure, scheme, height=height)
