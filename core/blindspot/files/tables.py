@@ -226,13 +226,17 @@ _OTHER_FILES = {  # by their beginning: what they are, and what to do
 }
 
 
+_INNER_MARK = re.compile("(?<=[\r\n])\ufeff+")
+
+
 def whole_text(path: Path, data: bytes) -> str:
     """A UTF-8 text without byte order marks and zero bytes."""
     if kind := next(
         (kind_name for head, kind_name in _OTHER_FILES.items() if data[: len(head)].lower() == head.lower()), None
     ):
         raise InputError(f"{path} is {kind[0]}", expected="a UTF-8 text file", remedy=kind[1])
-    text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
+    # Some programs put one mark before another, and joined files have each its own.
+    text = _INNER_MARK.sub("", decoded(path, data).lstrip("\ufeff"))
     if "\0" in text:
         raise InputError(
             f"{path} contains a zero byte (byte {data.index(0)})",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.user_data.columns import OwnFile
+from blindspot.datasets.user_data.columns import OwnFile, UnclearColumns
+from tests.support.retrieval_folders import BEIR, folder
 from tests.support.tables import each
 
 TEXTS = [f"a text of number {n}" for n in range(30)]
@@ -103,3 +104,43 @@ def test_scores_on_two_scales_are_said(tmp_path: Path, content: str, said: str) 
     assumed = read(tmp_path, content).assumptions
     assert ("two scales" in assumed) is bool(said)
     assert said in assumed
+
+
+def test_a_byte_order_mark_inside_joined_files_is_no_text(tmp_path: Path) -> None:
+    own = read(tmp_path, f"\ufeff{PAIRS}\ufeff{PAIRS}\ufeffa b,c d\n")
+    assert own.rows == 61
+    assert "line 32" in own.assumptions
+    assert list(own.kept_rows())[-1]["query"] == "a b"
+
+
+@each(
+    "content",
+    [
+        ("word,count\n" + "".join(f"word{n},{n + 1}.000\n" for n in range(20))),
+        ("word,count\n" + "".join(f"word{n},{n + 900 if n < 100 else '1.234'}\n" for n in range(120))),
+        ("query,match,match.1\n" + "".join(f"{t},other {t},third {t}\n" for t in TEXTS)),
+    ],
+)
+def test_thousands_and_a_second_match_are_asked_about(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UnclearColumns):
+        read(tmp_path, content)
+
+
+def test_decimals_are_no_thousands(tmp_path: Path) -> None:
+    for counts in (("1.25", "2.125", "3"), ("0.125", "0.250", "0.375"), ("1", "2", "3")):
+        read(tmp_path, "word,count\n" + "".join(f"word{n},{count}\n" for n, count in enumerate(counts)))
+
+
+def test_cells_for_nothing_in_other_languages_are_said(tmp_path: Path) -> None:
+    for nothing in ("k.A.", "n/d", "нет данных", "#NV"):
+        assert repr(nothing) in read(tmp_path, PAIRS.replace(f"other {TEXTS[3]}\n", f"{nothing}\n")).assumptions
+
+
+def test_titles_for_nothing_in_a_folder_are_said(tmp_path: Path) -> None:
+    corpus = BEIR["corpus.jsonl"]
+    assert isinstance(corpus, str)
+    for title, is_said in (("None", True), ("nan", True), ("No one", False)):
+        path = folder(tmp_path, BEIR, {"corpus.jsonl": corpus.replace("One", title)})
+        own = find_dataset(f"dir:{path}").own
+        assert own is not None
+        assert (repr(title) in own.assumptions) is is_said

@@ -33,7 +33,11 @@ from blindspot.files.tables import (
 EXAMPLES = 3
 LONGEST_SHOWN = 40
 # What people and programs write in an empty cell.
-MISSING = frozenset("nan na n/a none null <na> - -- --- ? #n/a #na #ref! #value! #name? #div/0! #null! #num!".split())
+MISSING = frozenset(
+    # as programs write them, as spreadsheets do, and as people do in several languages
+    "nan na n/a none null nil <na> - -- --- ? #n/a #na #ref! #value! #name? #div/0! #null! #num! "
+    "n.a. n.a n/d n.d. s/d k.a. k.a entfällt #nv #bezug! #wert! #zahl! ninguno nessuno aucun нд н/д".split()
+) | {"k. a.", "keine angabe", "sin datos", "no aplica", "nessun dato", "não aplicável", "нет данных"}
 
 # What a column is read as: one of these, the original, or for minimal pairs the name of a subset of rewrites.
 QUERY = "query"

@@ -469,7 +469,7 @@ def _is_id(text: str) -> bool:
 
 def _stem(name: str) -> str:
     """A column's name without the number or letter at its end: sentence for sentence2, text for text_b."""
-    return re.sub(r"(?<=.)(?:[ _-]?\d+|[ _-][a-c])$|^[a-c]$", "", name.strip().casefold())
+    return re.sub(r"(?<=.)(?:[ ._-]?\d+|[ _-][a-c])$|^[a-c]$", "", name.strip().casefold())
 
 
 class UnclearKind(UnclearColumns):

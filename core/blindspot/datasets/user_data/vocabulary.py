@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from blindspot.datasets.user_data.columns import (
     OwnFile,
     Picker,
     Role,
+    UnclearColumns,
     first_named,
     numbers_of,
     require_rows,
@@ -86,6 +88,7 @@ class OwnVocabulary(OwnFile):
                 )
         expected = "a count or frequency above 0"
         counts = numbers_of(table, numbers[COUNT], expected, ", such as 1520 or 3.2e-5")
+        _check_thousands(table, numbers[COUNT])
         for row, count in enumerate(counts):
             if count <= 0:
                 where = table.where(row, numbers[COUNT])
@@ -139,3 +142,19 @@ def _named(table: FileTable) -> dict[str, int]:
     keys = [column_key(name) for name in table.names]
     by_use = {use: first_named(keys, names) for use, names in ((WORD, WORD_NAMES), (COUNT, COUNT_NAMES))}
     return {use: number for use, number in by_use.items() if number is not None}
+
+
+_WITH_POINT = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+
+
+def _check_thousands(table: FileTable, column: int) -> None:
+    """Refuse counts with a point before three digits in all that have one, as 1.234 for 1,234 in some languages."""
+    cells = [str(cell).strip() for cell in table.cells[column]] if table.separator else []
+    with_point = [cell for cell in cells if "." in cell]
+    if with_point and all(map(_WITH_POINT.fullmatch, with_point)) and all("e" not in cell.lower() for cell in cells):
+        raise UnclearColumns(
+            f"{table.path}, column '{table.names[column][:40]}': the point of {with_point[0]} and of all others may be "
+            "one of decimals or of thousands",
+            expected="counts such as 1234, or decimals that differ in length, such as 1.25",
+            remedy="write counts without a mark of thousands, and 1.500 as 1.5",
+        )

@@ -21,7 +21,7 @@ from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.datasets.user_data import attributes
 from blindspot.datasets.user_data import judged as marks
-from blindspot.datasets.user_data.columns import OwnSource, check_text, is_blank, shortened
+from blindspot.datasets.user_data.columns import MISSING, OwnSource, check_text, is_blank, shortened
 from blindspot.datasets.user_data.retrieval import about_grades, counts_in_words, first_queries, grade_of
 from blindspot.datasets.user_data.retrieval_folder import guess, headers, trec
 from blindspot.datasets.user_data.retrieval_folder.options import (
@@ -316,8 +316,22 @@ def _read(
         left_out=(len(query_rows) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
-        remarks=(*remarks, *about_grades(judgments), *_about_unread(asked, query_rows)),
+        remarks=(
+            *remarks,
+            *about_grades(judgments),
+            *_about_unread(asked, query_rows),
+            *_about_nothing("title", (document.title for document in documents)),
+            *_about_nothing("document", (document.text for document in documents)),
+            *_about_nothing("query", (query.text for query in query_rows), "queries"),
+        ),
     )
+
+
+def _about_nothing(what: str, texts: Iterable[str], many: str = "") -> Iterator[str]:
+    """A remark on texts that may stand for nothing, as where a program wrote its own mark of a missing title."""
+    if marks_of_nothing := [text.strip() for text in texts if text.strip().casefold() in MISSING]:
+        shown = ", ".join(repr(text) for text in list(dict.fromkeys(marks_of_nothing))[:5])
+        yield f"{counted(len(marks_of_nothing), what, many)} that may stand for nothing, taken as written: {shown}"
 
 
 def _about_unread(source: Source, queries: Iterable[Found]) -> Iterator[str]:
