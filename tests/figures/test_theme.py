@@ -229,6 +229,8 @@ def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
     assert log_axis([0.5, 3e6])["ticktext"] == ["0.1", "1", "10", "100", "1k", "10k", "100k", "1M", "10M"]
     assert {"600", "700", "800"} < set(log_axis([580.0, 790.0])["ticktext"])
     assert "1" in log_axis([])["ticktext"]
+    assert log_axis([384, 384]) == {"type": "log", "tickvals": [384], "ticktext": ["384"]}
+    assert log_axis([22_713_216.0])["ticktext"] == ["22.7M"]
 
 
 def dressed_slowly(figure: go.Figure, scheme: Scheme, height: int, variants: int) -> go.Figure:

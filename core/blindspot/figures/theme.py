@@ -211,10 +211,12 @@ def log_axis(values: Iterable[float]) -> dict[str, Any]:
     """A logarithmic axis for positive values whose ticks are written out; plotly's own say 2 and 5 for 200 and 500.
 
     Ticks are at 1, 2 and 5 of every power of ten; at powers only if the values span more than three of them, at more
-    numbers if they span less than half of one.
+    numbers if they span less than half of one; at a single value only there.
     """
-    positive = [value for value in values if math.isfinite(value) and value > 0]
-    low, high = (math.log10(choose(positive, default=1.0)) for choose in (min, max))
+    positive = [value for value in values if math.isfinite(value) and value > 0] or [1.0]
+    if min(positive) == max(positive):  # plotly draws a decade to either side, which the finest ticks would crowd
+        return {"type": "log", "tickvals": positive[:1], "ticktext": [_compact(float(f"{positive[0]:.3g}"))]}
+    low, high = math.log10(min(positive)), math.log10(max(positive))
     steps = _FINE if high - low < 0.5 else (1, 2, 5) if high - low <= 3 else (1,)
     powers = range(math.floor(low), math.ceil(high) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps]

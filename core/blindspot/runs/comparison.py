@@ -34,7 +34,7 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.written import NONE, SCORE, interval, number, p_in_cell
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.texts import first_upper, in_sentence, listed
+from blindspot.texts import counted, first_upper, in_sentence, listed
 from blindspot.types import Float64, Int64
 
 
@@ -360,7 +360,8 @@ def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
         parts.append(f"{listed(labels)} not tested: {why}")
     lines = [f"{a} vs {b}: {'; '.join(parts)}."]
     if head.wins or head.losses:
-        lines.append(f"{head.label}: A does better on {head.wins:,} items, B on {head.losses:,}, alike {head.alike:,}.")
+        won = counted(head.wins, "item")
+        lines.append(f"{head.label}: {a} does better on {won}, {b} on {head.losses:,}, alike {head.alike:,}.")
     elif head.alike:
         lines.append(f"{head.label}: alike on every item.")
     if head.p is not None:

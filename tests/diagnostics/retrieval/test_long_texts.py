@@ -18,6 +18,7 @@ from blindspot.diagnostics.retrieval.long_texts import arranged
 from blindspot.diagnostics.retrieval.long_texts.arranged import NONE, ArrangedDataset, Arrangement
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, LONGER, change, longest
 from blindspot.diagnostics.retrieval.long_texts.evidence import counts, evidence, moved, passages_of
+from blindspot.diagnostics.retrieval.page import long
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
@@ -415,6 +416,12 @@ def test_the_view_offers_a_run_and_shows_it(open_app: OpenApp, world: World) -> 
     assert "9 passages among 10 documents" in said
     rows = table(app, "model", "passages", "cosine, first")
     assert rows["cosine, first"].tolist() == pytest.approx([run.metrics["cosine_first"]])
+
+
+def test_the_view_offers_no_run_that_would_fail() -> None:
+    assert long._nothing_to_move(DATA) == ""
+    one_sentence = made("one-sentence", ["a cat"], ["A cat sits."], [{0: 1}])
+    assert "'one-sentence'" in long._nothing_to_move(one_sentence)
 
 
 def test_a_runs_vectors_are_those_of_the_items_first_fitted_on_all(world: World) -> None:

@@ -155,6 +155,7 @@ def test_scores_are_reversed_where_all_models_and_the_words_are_below_0() -> Non
     assert reversed_by(follows, counts=[0] * 60), "there are no shared words"
     assert not reversed_by(follows, np.zeros(60)), "undefined"
     assert not reversed_by(follows, dataset="demo-scored"), "known which way it runs"
+    assert view.contradiction(1).replace("the model", "every model") == view.contradiction(2)
 
 
 # --- residuals

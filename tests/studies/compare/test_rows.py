@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from types import SimpleNamespace
 from typing import cast
 
@@ -14,12 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, decide
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.runs.comparison import IN_QUESTION, TwoRuns, headline_tests
+from blindspot.runs.comparison import IN_QUESTION, TwoRuns, headline_tests, in_words
 from blindspot.store.records import RunRecord
+from blindspot.studies.compare import rows
 from blindspot.studies.compare.changed import changed
 from blindspot.studies.compare.costs import Cost
 from blindspot.studies.compare.rows import Comparison, Row, Why, compare, compare_all, headline, rows_of
@@ -298,3 +301,25 @@ def test_a_row_in_question_counts_for_nobody() -> None:
         two = TwoRuns(row.entry, a, b, of_two, doubts)
         assert [cells["A is"] for cells in two.cells] == [fields["verdict"] for fields in two.fields] == [verdict]
         assert any("significantly better" in line for line in two.said) == (not doubts)
+
+
+def test_all_models_of_a_comparison_answer_for_their_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three models on one dataset, two of which contradict its scores, no pair is in question."""
+    runs = [run_record("similarity", name) for name in ("one", "two", "three")]
+    asked: list[int] = []
+
+    def doubts(_: object, runs: Sequence[RunRecord], __: object) -> list[str]:
+        asked.append(len(runs))
+        return ["?"] if len(runs) < 3 else []
+
+    monkeypatch.setattr(type(find_diagnostic("similarity")), "doubts", doubts)
+    pairs = [Row(a, b, difference(0.5), None) for a, b in combinations(runs, 2)]
+    assert [row.doubt for row in rows._with_doubts(pairs, MadeRows().repository)] == [""] * 3
+    assert [row.doubt for row in rows._with_doubts(pairs[:1], MadeRows().repository)] == ["?"]
+    assert asked == [3, 2]
+
+
+def test_a_sentence_names_the_models_it_counts_items_of() -> None:
+    test = replace(decide([difference(0.001)])[0], wins=1, losses=2)
+    lines = in_words([test], "mine", "theirs")
+    assert "mine does better on 1 item, theirs on 2, " in lines[1]

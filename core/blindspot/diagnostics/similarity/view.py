@@ -169,11 +169,15 @@ def scores_view(table: ScoredTable, column: OwnColumn | None = None) -> ScoresVi
 
 
 CONTRADICTED = "and shared words, where there are any, order these pairs the other way round"
-REVERSED = f"Every model, {CONTRADICTED}"
 TURN = (
     "If a low score means alike here, as a distance does, add a column with the scores turned round, such as minus the "
     "score, and choose it as the score."
 )
+
+
+def contradiction(models: int) -> str:
+    """What is asked about, of so many models."""
+    return f"{'the model' if models == 1 else 'every model'}, {CONTRADICTED}"
 
 
 def are_reversed(dataset: str, table: ScoredTable) -> bool:
@@ -203,7 +207,7 @@ def doubts(runs: Sequence[RunRecord], repository: Repository) -> list[str]:
         if not catalogued(run.plan.dataset):
             together.setdefault((run.plan.dataset_digest, str(run.plan.params)), []).append(run)
     return [
-        f"{title_of(alike[0].plan.dataset)}: {REVERSED[0].lower()}{REVERSED[1:]}. {TURN}"
+        f"{title_of(alike[0].plan.dataset)}: {contradiction(len(alike))}. {TURN}"
         for alike in together.values()
         if are_reversed(alike[0].plan.dataset, scored_table(ENTRY, [run.run_id for run in alike], repository))
     ]

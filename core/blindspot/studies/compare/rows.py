@@ -298,7 +298,15 @@ def rows_of(tested: Sequence[tuple[RunRecord, RunRecord, PairedTest]]) -> list[R
 
 
 def _with_doubts(rows: Sequence[Row], repository: Repository) -> list[Row]:
-    return [replace(row, doubt=" ".join(row.entry.doubts([row.a, row.b], repository))) for row in rows]
+    """The rows with the questions about their data, which all models of a comparison over the same data answer."""
+    runs_of: dict[tuple[str, str], dict[str, RunRecord]] = {}
+    for row in rows:
+        same = runs_of.setdefault((row.entry.id, row.a.plan.dataset_digest), {})
+        same |= {run.run_id: run for run in (row.a, row.b)}
+    doubt_of = {
+        key: " ".join(find_diagnostic(key[0]).doubts(list(runs.values()), repository)) for key, runs in runs_of.items()
+    }
+    return [replace(row, doubt=doubt_of[row.entry.id, row.a.plan.dataset_digest]) for row in rows]
 
 
 def doubts_of(rows: Iterable[Row]) -> tuple[str, ...]:

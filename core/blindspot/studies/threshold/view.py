@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.diagnostics.similarity.view import REVERSED, TURN
+from blindspot.diagnostics.similarity.view import TURN, contradiction
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.written import SCORE, interval, number, with_
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
+from blindspot.texts import first_upper
 from blindspot.types import Bool, Int64
 from blindspot.variants import Variant
 
@@ -86,7 +87,8 @@ def doubt(measured: Measured, rule: Rule) -> str:
     """A question where all that is known contradicts what is the same; else ""."""
     if not measured.are_reversed(rule):
         return ""
-    return f"{REVERSED}. {TURN if measured.scores is not None else TURN_LABELS}"
+    said = first_upper(contradiction(len(measured.similarity)))
+    return f"{said}. {TURN if measured.scores is not None else TURN_LABELS}"
 
 
 def answer(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:

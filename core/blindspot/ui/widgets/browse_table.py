@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
+from blindspot.texts import from_change
 from blindspot.ui.page_state import ITEM
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import now_chosen, number_named
@@ -131,6 +132,12 @@ _scroll = st.components.v2.component(
     }""",
     isolate_styles=False,
 )
+
+
+def from_changes(rows: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """The rows with both texts from shortly before the first word that differs, where a narrow cell would hide it."""
+    both = list(zip(rows[first], rows[second], strict=True))
+    return rows.assign(**{first: [from_change(*pair) for pair in both], second: [from_change(b, a) for a, b in both]})
 
 
 @dataclass(frozen=True)

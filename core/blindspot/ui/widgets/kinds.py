@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from blindspot.numerics.statistics.groups import FEW, Gain, Gains
+from blindspot.numerics.statistics.groups import FEW, Gain, Gains, Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import CHANGE, SCORE, interval, number, p_in_cell
 from blindspot.texts import counted
@@ -37,22 +37,31 @@ def choose(
         scores: titles by name, the default first.
         keys: of the two choices.
     """
-    left, right = st.columns([3, 2])
     about = [f"- **{kind}**: {text}" for kind, text in kinds.items()]
     about += [f"- **{as_text(name)}**: a column of your file" for name in user_columns]
-    with left:
+    with st.container(horizontal=True):  # as wide as their content: in columns the last score would be cut off
         options = [*map(str, kinds), *user_columns]
         kind = tab_named(f"Group {plural} by", options, key=keys[0], name=as_text, help="\n".join(about))
-    score = right.segmented_control(
-        "Score",
-        list(scores),
-        format_func=lambda name: scores[name],
-        default=next(iter(scores)),
-        required=True,
-        key=keys[1],
-        bind="query-params",
-    )
+        score = st.segmented_control(
+            "Score",
+            list(scores),
+            format_func=lambda name: scores[name],
+            default=next(iter(scores)),
+            required=True,
+            wrap=True,
+            key=keys[1],
+            bind="query-params",
+        )
     return kind, str(score)
+
+
+def are_alike(groups: Grouping, plural: str) -> bool:
+    """Whether all rows are of one kind, which is said: there is nothing to compare in a figure."""
+    if len(groups.groups) > len(groups.axis):
+        return False
+    kinds = "; ".join(f"{groups.axis[group.side]}: {group.label}" for group in groups.groups)
+    st.info(f"All {plural} are of one kind ({as_text(kinds)}). Choose another grouping.", icon=":material/info:")
+    return True
 
 
 def table(scores: Mapping[Variant, pd.DataFrame], score: str, plural: str, *, key: str) -> None:

@@ -164,12 +164,18 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
 
 
 def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str = "scores") -> None:
-    """One dataset's table, without scores that some run lacks; ``test``: mark what is not significantly worse."""
+    """One dataset's table, without scores that some run lacks; costs that are the same for all are said below it.
+
+    Args:
+        test: mark what is not significantly worse.
+    """
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
-    st.subheader(f"Scores and cost on {tables.dataset_title(board.dataset)}", anchor=False)
+    differing, in_all = apart(tables.cost_table(runs))
+    what = "Scores" if differing.empty else "Scores and cost"
+    st.subheader(f"{what} on {tables.dataset_title(board.dataset)}", anchor=False)
     scores = tables.score_table(runs, shared).rename(columns={"variant": "model"})
-    frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
+    frame = pd.concat([scores, differing], axis=1)
     alike = _alike(entry, tuple(run.run_id for run in runs), _runs=runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     tables.draw(styled, key=f"{key}_{entry.id}_{board.dataset}")
@@ -179,7 +185,15 @@ def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str =
         if board.variants > len(runs)
         else ""
     )
-    st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more}")
+    same = f" Same for all: {in_all}." if in_all else ""
+    st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more}{same}")
+
+
+def apart(costs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The costs in which models differ, and the known ones that are the same for all, in words."""
+    is_same = (costs.nunique(dropna=False) == 1) & (len(costs) > 1)
+    known = costs.loc[:, is_same].iloc[0].dropna()
+    return costs.loc[:, ~is_same], ", ".join(f"{name} {value:,.0f}" for name, value in known.items())
 
 
 def _what(entry: Diagnostic, run: RunRecord) -> str:

@@ -162,7 +162,7 @@ def test_the_forest_has_every_difference_with_its_interval(scheme: Scheme) -> No
     variants, baseline = VARIANTS[:3], VARIANTS[3]
     tests = {
         v: [
-            PairedTest(score, score, True, (0, 1), d, 0.0, 9, "pairs", "", Interval(d - 0.01, d + 0.03), 0.5)
+            PairedTest(score, score.upper(), True, (0, 1), d, 0.0, 9, "pairs", "", Interval(d - 0.01, d + 0.03), 0.5)
             for score, d in (("mrr", 0.1 * i), ("hits@1_filtered", 0.1 * i - 0.02))
         ]
         for i, v in enumerate(variants)
@@ -179,7 +179,7 @@ def test_the_forest_has_every_difference_with_its_interval(scheme: Scheme) -> No
         assert (trace.marker.color, trace.marker.symbol) == (looks[variant].color, looks[variant].symbol)
         places += list(trace.y)
     assert len(set(places)) == len(places), "a row each"
-    assert list(figure.layout.yaxis.ticktext) == ["mrr", "hits@1"]
+    assert list(figure.layout.yaxis.ticktext) == ["MRR", "HITS@1_FILTERED"], "titles, not ids"
     assert baseline.label in figure.layout.xaxis.title.text
 
 

@@ -194,7 +194,7 @@ def difference_forest(
         tests: each variant's of the same scores, less the baseline's.
     """
     figure = go.Figure()
-    scores = [test.score.removesuffix("_filtered") for test in next(iter(tests.values()))]
+    scores = [escape(test.label, quote=False) for test in next(iter(tests.values()))]
     for row, (variant, tests_of_model) in enumerate(tests.items()):
         style = styles[variant]
         offset = (row - (len(tests) - 1) / 2) * 0.8 / len(tests)

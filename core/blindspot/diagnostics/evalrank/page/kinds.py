@@ -55,13 +55,13 @@ def show(shown: EvalRankView) -> None:
     column = user_columns.get(kind)
     of_column = column.digest if column else ""
     groups, scores = _scores(shown.pairs, kind, of_column, column, sources, shown.filtered)
+    if widget.are_alike(groups, "pairs"):
+        return
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
     figure = group_lines(
         by_variant, groups.axis, measure, MEASURES[measure], "pairs", shown.styles, shown.scheme, joined=groups.ordered
     )
     st.plotly_chart(figure, key="kinds")
-    if len(groups.groups) == len(groups.axis):
-        st.info("All pairs fall into one group. Choose another grouping.")
     about = OWN if column else NOTES[Kind(kind)]
     st.caption(
         f"{about} Bars: 95% CI that allow for pairs sharing texts; none where too few pairs are independent (see "

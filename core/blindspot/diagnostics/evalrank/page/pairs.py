@@ -31,7 +31,6 @@ from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
-from blindspot.texts import from_change
 from blindspot.types import Bool, Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -39,7 +38,7 @@ from blindspot.ui.pickers import DEFAULT_PROTOCOL
 from blindspot.ui.resources import cached, repository, scheme, settings
 from blindspot.ui.widgets import dataset_offer, downloads, own_columns
 from blindspot.ui.widgets.addressed import now_chosen
-from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.browse_table import BrowseTable, from_changes
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from blindspot.ui.widgets.own_columns import ADDED
@@ -60,6 +59,7 @@ SELECTION = Selection(
 )
 DOWN, UP = "high to low", "low to high"
 DEFAULT_ORDER = "worst rank"
+TEXT_WIDTH = 245  # of query and match, which are in view beside the ranks
 # The order that choosing a filter sets; the reader can change it.
 _ORDER_OF: Mapping[str, tuple[str, str]] = {
     Which.ONLY_A: ("rank difference", UP),
@@ -166,7 +166,7 @@ def _table(
     user_columns: Sequence[OwnColumn],
 ) -> pd.DataFrame:
     """The controls and a page of the table; returns all its rows, in order."""
-    search, ordered, direction, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
+    search, ordered, direction, more = st.columns(4, vertical_alignment="bottom")
     shows_all = now_chosen("show") in (None, Which.ALL)
     filtered_by = own_columns.filtered_by(user_columns) + (not shows_all)
     title = f"Filters ({filtered_by}), columns" if filtered_by else "Filters, columns"
@@ -202,15 +202,9 @@ def _table(
             shown.picks.dataset,
             _config(sides, names),
             hint=f"{len(table):,} pairs. Choose a row to see what outranks the match.",
-            view=lambda rows: _from_changes(rows)[list(names)].rename(columns=names),
+            view=lambda rows: from_changes(rows, "query", "match")[list(names)].rename(columns=names),
         )
     return table
-
-
-def _from_changes(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with texts that begin shortly before what differs between query and match."""
-    pairs = list(zip(rows["query"], rows["match"], strict=True))
-    return rows.assign(query=[from_change(*pair) for pair in pairs], match=[from_change(b, a) for a, b in pairs])
 
 
 def _show_only(sides: Sides) -> Which:
@@ -299,7 +293,7 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
         letter = name[-1] if name.endswith((" in A", " in B")) else ""
         about = _HELP.get(name) or (f"{name}: {sides.by_letter[letter].plan.variant.label}" if letter else None)
         if name in {"query", "match"}:
-            out[title] = text(width=280, help="A long text begins shortly before the word that differs")
+            out[title] = text(width=TEXT_WIDTH, help="A long text begins shortly before the word that differs")
         elif name.startswith("similarity"):
             out[title] = number(format=f"%{SCORE}", help=about)
         elif name in {"overlap", "1/rank difference"} or name.startswith("frequency"):

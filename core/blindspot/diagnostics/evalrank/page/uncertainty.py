@@ -152,7 +152,8 @@ def _table(tests: Mapping[Variant, Tests]) -> None:
         for test in tests_of_model:
             cell = cells(test)
             verdict = f"{mark.get(test.verdict, '')}{test.verdict.value}"
-            row = {"model": variant.label, "score": test.label, "verdict": verdict, "difference": cell["A - B"]}
+            row = {"model": variant.label} if len(tests) > 1 else {}
+            row |= {"score": test.label, "verdict": verdict, "difference": cell["A - B"]}
             row |= {name: cell[name] for name in ("95% interval", "p", "p (Holm)", "detectable")}
             rows.append(row | {"better": test.wins, "equal": test.alike, "worse": test.losses})
     tables.draw(

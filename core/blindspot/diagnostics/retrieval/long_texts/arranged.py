@@ -168,6 +168,18 @@ def _answers(queries: Sequence[str], passages: Sequence[Sequence[str]]) -> list[
     return out
 
 
+def arrangement_of(dataset: RetrievalDataset) -> Arrangement:
+    """The passages of a dataset; raises ``InputError`` if no query has one of several sentences."""
+    arrangement = Arrangement.of(dataset)
+    if not len(arrangement.queries):
+        raise InputError(
+            f"'{dataset.id}' has no query that shares a word with a relevant document of {FEWEST} sentences or more: "
+            "there is no sentence to move",
+            expected="documents of several sentences, judged relevant to queries in the same language",
+        )
+    return arrangement
+
+
 @dataclass(frozen=True, eq=False)
 class ArrangedDataset(RetrievalDataset):
     """A retrieval set whose ``encoded`` texts are its items and then the texts that are made of its passages."""
@@ -190,15 +202,7 @@ class ArrangedDataset(RetrievalDataset):
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """Its passages; raises ``InputError`` if no query has one of several sentences."""
-        arrangement = Arrangement.of(self)
-        if not len(arrangement.queries):
-            raise InputError(
-                f"'{self.id}' has no query that shares a word with a relevant document of {FEWEST} sentences or more: "
-                "there is no sentence to move",
-                expected="documents of several sentences, judged relevant to queries in the same language",
-            )
-        return arrangement
+        return arrangement_of(self)
 
     @cached_property
     def _row_of(self) -> Mapping[str, int]:

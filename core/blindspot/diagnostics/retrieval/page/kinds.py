@@ -46,6 +46,16 @@ def show(shown: RetrievalView) -> None:
     scores = {name: TITLES[name] for name in MEASURES}
     kind, measure = widget.choose("queries", AXES, user_columns, scores, keys=("query_kind", "kind_score"))
     groups = kinds.grouping_by(kind, user_columns, features, shown.table.numbers)
+    if not widget.are_alike(groups, UNIT):
+        _scores(shown, kind, measure, groups, user_columns)
+    st.subheader("A against B by kind", anchor=False)
+    _most_changed(shown, features, user_columns)
+
+
+def _scores(
+    shown: RetrievalView, kind: str, measure: str, groups: Grouping, user_columns: Mapping[str, OwnColumn]
+) -> None:
+    """Each ranking's score on each kind, as a figure and as a table."""
     view = _view(shown.table, kind, user_columns[kind].digest if kind in user_columns else "", groups)
     named = {run.plan.variant: pd.DataFrame(view[Side(run.run_id)]) for run in shown.runs}
     named |= {} if shown.has_bm25 else {KEYWORDS: pd.DataFrame(view[Side(shown.table.run_ids[0], is_bm25=True)])}
@@ -54,8 +64,6 @@ def show(shown: RetrievalView) -> None:
         named, groups.axis, measure, TITLES[measure], UNIT, styles, shown.scheme, joined=groups.ordered
     )
     st.plotly_chart(figure, key="retrieval_kinds")
-    if len(groups.groups) < 2:
-        st.info("All queries are of one kind. Choose another grouping.")
     st.caption(
         f"{NOTES[Kind(kind)] if kind not in user_columns else OWN} Bars: 95% CI, near-duplicate queries counted "
         f"together; none where too few are independent. Hollow: fewer than {FEW} queries. "
@@ -63,8 +71,6 @@ def show(shown: RetrievalView) -> None:
     )
     with st.expander("The numbers", icon=":material/table:"):
         widget.table(named, measure, UNIT, key="kind_numbers")
-    st.subheader("A against B by kind", anchor=False)
-    _most_changed(shown, features, user_columns)
 
 
 @cached(4, "Counting words …", shared=True)

@@ -8,11 +8,14 @@ from functools import partial
 
 import streamlit as st
 
+from blindspot.datasets.catalog import DatasetRef
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval.long_texts import evidence
-from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS
+from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS, arrangement_of
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER, TEST
 from blindspot.diagnostics.retrieval.page.retrieval_view import RetrievalView
 from blindspot.encoders.catalog import passages_of
+from blindspot.errors import InputError
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, Style, ink
 from blindspot.numerics.statistics.estimate import Measured
@@ -25,9 +28,9 @@ from blindspot.texts import counted
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import repository, settings
+from blindspot.ui.resources import cached, load, repository, settings
 from blindspot.ui.variant_looks import variant_styles
-from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets import dataset_offer, missing_runs, tables
 from blindspot.variants import Variant
 
 COUNTS = ("passages", "cut", "documents", "no_vector", "unmatched", "cosine_first", "mrr_first")
@@ -46,7 +49,7 @@ def show_alone(picks: Picks, scheme: Scheme) -> None:
         _show(list(dict.fromkeys(run.plan.variant for run in runs)), picks.dataset, scheme)
 
 
-def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
+def _show(variants: Sequence[Variant], dataset: DatasetRef, scheme: Scheme) -> None:
     """Both changes of every model with intervals, what it does not read, and the numbers."""
     stored = repository().finished(ENTRY, dataset=dataset, metrics=[*COUNTS, *BY_LENGTH, *ENDS])
     of_variant = {run.plan.variant: run for run in on_same_items(stored, own=True)}
@@ -54,6 +57,9 @@ def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
     if runs := [of_variant[variant] for variant in wanted if variant in of_variant]:
         _changes(runs, scheme)
     if missing := gone.usable([variant for variant in wanted if variant not in of_variant]):
+        if not runs and (why := _why_none(dataset)):
+            st.info(as_text(why), icon=":material/info:")
+            return
         with st.container(border=True, key="no_long_texts"):
             what = f"Position and length for {', '.join(v.label for v in missing)} on {tables.dataset_title(dataset)}"
             request = partial(_requests, missing, dataset)
@@ -62,7 +68,25 @@ def _show(variants: Sequence[Variant], dataset: str, scheme: Scheme) -> None:
         st.info("Only models that encode whole documents as vectors have this view.")
 
 
-def _requests(variants: Sequence[Variant], dataset: str) -> list[RunRequest]:
+def _why_none(dataset: DatasetRef) -> str:
+    """Why a run would fail, before anybody starts it; "" if nothing speaks against it or the texts are not here."""
+    entry = dataset.entry()
+    if not dataset_offer.is_here(entry):
+        return ""
+    texts = load(entry)
+    return _nothing_to_move(texts) if isinstance(texts, RetrievalDataset) else ""
+
+
+@cached(4, "Splitting documents into sentences …", shared=True)
+def _nothing_to_move(texts: RetrievalDataset) -> str:
+    try:
+        arrangement_of(texts)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _requests(variants: Sequence[Variant], dataset: DatasetRef) -> list[RunRequest]:
     return [requesting.request(ENTRY.id, v.encoder, v.transform, dataset, {}, settings()) for v in variants]
 
 

@@ -220,9 +220,9 @@ def _filtered(rows: pd.DataFrame, keep: Bool) -> pd.DataFrame:
 def _list(listed: pd.DataFrame, shown: RetrievalView) -> None:
     column = st.column_config
     config = {
-        QUERY: column.NumberColumn(width="small", help="Number of the query in the dataset"),
-        TEXT: column.TextColumn(width=420),
-        RELEVANT: column.NumberColumn(width="small", help="Relevant documents"),
+        QUERY: column.NumberColumn(width=55, help="Number of the query in the dataset"),
+        TEXT: column.TextColumn(width=290),
+        RELEVANT: column.NumberColumn(width=65, help="Relevant documents"),
         "A": column.NumberColumn(f"{TITLES[HEAD]} A", format="%.3f"),
         "B": column.NumberColumn(f"{TITLES[HEAD]} B", format="%.3f"),
         DIFFERENCE: "%+.3f",

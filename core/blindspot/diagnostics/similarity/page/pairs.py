@@ -27,7 +27,7 @@ from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, load
 from blindspot.ui.widgets import downloads, own_columns, tables
-from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.browse_table import BrowseTable, from_changes
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
@@ -36,6 +36,7 @@ from blindspot.ui.widgets.two_variants import two_variants
 
 TABLE = BrowseTable("sim_pairs", unit="pair", number=PAIR)
 ALL_SETS = "all"
+TEXT_WIDTH = {False: 280, True: 185}  # by whether two models take room beside them: both texts are in view
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {percent(pairs.OFF)} of "
     "the scores' range.\n\n- **A wins**: only B misjudges it\n- **B wins**: only A misjudges it\n- **Both wrong**, "
@@ -117,20 +118,22 @@ def _described(table: ScoredTable, sides: tuple[tuple[str, str], ...], fit: Fit)
 def _table(rows: pd.DataFrame, shown: SimilarityView) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
-        PAIR: number(width="small", help="Number of the pair in the dataset"),
-        SCORE: number(format="%.2f", help="What people gave"),
-        FIRST: text(width=280),
-        SECOND: text(width=280),
-        DISAGREEMENT: number(format="%+.2f", help="Predicted score of A minus that of B"),
+        PAIR: number(width=50, help="Number of the pair in the dataset"),
+        SCORE: number(width=55, format="%.2f", help="What people gave"),
+        DISAGREEMENT: number(width=60, format="%+.2f", help="Predicted score of A minus that of B"),
     }
+    about = "A long text begins shortly before the word that differs"
+    config |= {side: text(width=TEXT_WIDTH[DISAGREEMENT in rows], help=about) for side in (FIRST, SECOND)}
     for side in "AB":
-        config[f"similarity in {side}"] = number(f"similarity {side}", format="%.3f")
+        config[f"similarity in {side}"] = number(f"similarity {side}", width=85, format="%.3f")
         config[f"fitted in {side}"] = None
-        config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Predicted minus given score")
+        config[f"residual in {side}"] = number(
+            f"residual {side}", width=80, format="%+.2f", help="Predicted minus given score"
+        )
     if len(shown.table.sets) < 2:
         config[SET] = None
     hint = f"{len(rows):,} pairs. Choose a row to read it below."
-    TABLE.show(rows, shown.picks.dataset, config, hint=hint)
+    TABLE.show(rows, shown.picks.dataset, config, hint=hint, view=lambda page: from_changes(page, FIRST, SECOND))
 
 
 def _downloads(table: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:

@@ -219,8 +219,8 @@ def _filtered(rows: pd.DataFrame, answers: Outcomes, sides: Sides) -> pd.DataFra
 def _table(listed: pd.DataFrame, shown: TransferView, sides: Sides) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
-        NUMBER: number(width="small", help="Number of the example in the dataset"),
-        TEXT: text(width=230 if SECOND in listed else 340),
+        NUMBER: number(width=50, help="Number of the example in the dataset"),
+        TEXT: text(width=230 if SECOND in listed else 290),
         SECOND: text(width=230),
         GOLD: text(help="The right class"),
         OVERLAP: st.column_config.CheckboxColumn(
