@@ -11,6 +11,7 @@ import pytest
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import pair_table
 from blindspot.diagnostics.frequency.hubness import nearest_lists, random_vectors
+from blindspot.diagnostics.frequency.page.hubs import in_words
 from blindspot.diagnostics.frequency.view import Hubs, bands_view, hubs_view, told
 from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity
@@ -106,3 +107,16 @@ def test_bands_have_every_pair_once_by_either_side_and_by_both(world: World, fil
         "y": pd.DataFrame({"pairs": [FEW + 1], "mrr": [0.4]}),
     }
     assert replace(view, cells=cells_of_runs).highest("mrr") == 0.5
+
+
+def test_hubs_are_counted_in_a_sentence() -> None:
+    model = view(2, *range(N))
+    assert "**no hub**" in in_words([model], 2)
+    counts = np.zeros(N, dtype=np.int64)
+    counts[0] = 2 * N  # all places
+    crowded = replace(model, counts=counts)
+    text = in_words([crowded, model], 2)
+    assert "**1 hub**" in text
+    assert "in 20 lists or more" in text
+    assert "100%" in text
+    assert f"{model.variant.label} 0." in text

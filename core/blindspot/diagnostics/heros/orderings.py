@@ -32,6 +32,7 @@ from blindspot.numerics.statistics.estimate import Sure
 from blindspot.numerics.statistics.intervals import LEVEL, Interval
 from blindspot.numerics.statistics.pairs import Dependence, sure_share
 from blindspot.numerics.statistics.written import ci_in_words, interval, percent
+from blindspot.texts import listed
 from blindspot.types import Float64, Int64
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
@@ -299,12 +300,16 @@ def _right(against: Rate) -> tuple[str, Interval]:
     return percent(1 - share.value, 1), Interval(1 - share.interval.high, 1 - share.interval.low)
 
 
+MOST_NAMED = 3  # models; of more only their number
+
+
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that were compared, in their order."""
+    names = listed(variants) if len(variants) <= MOST_NAMED else f"the {len(variants)} models"
     if contrast.test.verdict is Verdict.UNTESTED:
-        return f"Not tested where the {len(variants)} models differ most: {contrast.test.refusal}."
+        return f"Not tested where {names} differ most: {contrast.test.refusal}."
     if contrast.test.verdict is Verdict.ALIKE:
-        return f"No significant difference between the {len(variants)} models where they differ most."
+        return f"No significant difference between {names} where they differ most."
     changed, kept = (name_of(subset) for subset in (contrast.ordering.near, contrast.ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"
     most, least = (percent(1 - share, 1) for share in (contrast.test.b, contrast.test.a))

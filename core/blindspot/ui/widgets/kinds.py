@@ -60,7 +60,8 @@ def are_alike(groups: Grouping, plural: str) -> bool:
     if len(groups.groups) > len(groups.axis):
         return False
     kinds = "; ".join(f"{groups.axis[group.side]}: {group.label}" for group in groups.groups)
-    st.info(f"All {plural} are of one kind ({as_text(kinds)}). Choose another grouping.", icon=":material/info:")
+    said = f"All {plural} are of one kind ({as_text(kinds)}). Choose another grouping, or other data."
+    st.info(said, icon=":material/info:")
     return True
 
 

@@ -74,7 +74,7 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     runs, found = stored
     alike = found.alike["mrr"]
     assert len(alike) == 2, "centering changes next to nothing"
-    for page, column in (("evalrank", "MRR optimistic"), ("overview", "memory, MB")):
+    for page, column in (("evalrank", "MRR optimistic"), ("overview", "Hits@1 filtered")):
         app = open_app(demo_cache, page)
         assert "★" in written(app), "the sign is explained"
         shown = cells_of(app, column).decode("utf-8", "replace")

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.association import Medians
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.types import Float64, Int64
 
 HEIGHT = 340
@@ -37,14 +37,14 @@ def norm_scatter(
         mode="markers",
         marker={"color": style.color, "size": 4, "opacity": 0.25},
         # Written by the browser: a text for each of up to 25,000 dots would be most of the page.
-        hovertemplate="item %{customdata}: Zipf %{x:.2f}, length %{y:.4g}<extra></extra>",
+        hovertemplate="item %{customdata}: Zipf %{x:.2f}, length %{y:.3f}<extra></extra>",
         showlegend=False,
     )
     figure.add_scattergl(  # WebGL too: anything else would be drawn behind the dots
         x=medians.middle,
         y=medians.median,
         customdata=[
-            f"median of {items:,} items: {number(median, '.4g')}"
+            f"median of {items:,} items: {number(median, SCORE)}"
             for items, median in zip(medians.items.tolist(), medians.median.tolist(), strict=True)
         ],
         mode="lines+markers",

@@ -25,7 +25,7 @@ from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
-from blindspot.ui.widgets import tables
+from blindspot.ui.widgets import kinds, tables
 from blindspot.ui.widgets.work import run_button
 from blindspot.variants import Variant
 
@@ -69,6 +69,8 @@ def show(shown: FrequencyView) -> None:
     )
     if scores.left_out:
         st.caption(f"{scores.left_out:,} pairs are left out: not all shown variants have a vector for both texts.")
+    if kinds.are_alike(scores.bands.sides, "pairs"):
+        return
     by_variant = {run.plan.variant: scores.sides[run.run_id] for run in runs}
     figure = group_lines(
         by_variant,

@@ -16,9 +16,10 @@ from blindspot.diagnostics.frequency.view import Hubs, Neighbor, hubs_view
 from blindspot.errors import BlindspotError
 from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, percent
 from blindspot.runs.spaces import Space
-from blindspot.texts import duration
+from blindspot.texts import counted, duration
+from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets import tables
@@ -67,6 +68,7 @@ def show(shown: FrequencyView) -> None:
     if (longest := models[0].k) < int(k):
         st.caption(f"k is {longest} here: an item has no more neighbors.")
     k = longest
+    headline.show(in_words(models, k))
     figure = occurrence_tails(
         {model.variant: model.tail for model in models},
         {model.space.vectors.shape[1]: model.random_tail for model in models},
@@ -84,6 +86,21 @@ def show(shown: FrequencyView) -> None:
     _items(shown, models)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
+
+
+def in_words(models: Sequence[Hubs], k: int) -> str:
+    """How many hubs the first model has and what they take, and how many the others have."""
+    first, *others = models
+    found, items = first.hubness, len(first.counts)
+    name = f"**{as_text(first.variant.label)}**"
+    which = f"in {HUB * k:,.0f} lists or more, {HUB:g} times the average"
+    if found.hubs:
+        text = f"{name} has **{counted(found.hubs, 'hub')}** among {items:,} items ({which})"
+        text += f", with {percent(found.in_hubs)} of all places"
+    else:
+        text = f"{name} has **no hub** among {items:,} items ({which})"
+    rest = ", ".join(f"{as_text(model.variant.label)} {model.hubness.hubs:,}" for model in others)
+    return f"{text}; hubs of other models: {rest}." if rest else f"{text}."
 
 
 def _lists(shown: FrequencyView, metric: Similarity) -> list[tuple[Space, Lists, Lists]]:

@@ -12,6 +12,7 @@ from blindspot.diagnostics.frequency import norms
 from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.diagnostics.frequency.norms import Norms
 from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
+from blindspot.numerics.statistics.written import SCORE
 from blindspot.runs.spaces import Space
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -110,7 +111,7 @@ def _table(by_variant: Mapping[Variant, Norms]) -> None:
     tables.draw(
         rows,
         key="norms_table",
-        column_config=dict.fromkeys(("shortest", "median", "longest"), "%.4g")
+        column_config=dict.fromkeys(("shortest", "median", "longest"), f"%{SCORE}")
         | dict.fromkeys(("items", "zero vectors"), "localized"),
     )
 
@@ -133,5 +134,5 @@ def _extremes(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping
     tables.draw(
         {shown.entry.unit: items, "length": lengths[rows], "Zipf frequency": shown.frequencies.zipf[rows]},
         key="norms_items",
-        column_config={"length": "%.4g", "Zipf frequency": "%.2f"},
+        column_config={"length": f"%{SCORE}", "Zipf frequency": "%.2f"},
     )
