@@ -407,6 +407,11 @@ def _no_words(folder: Path) -> None:
     (folder / "tokenizer.json").write_text(json.dumps(state), "utf-8")
 
 
+def _in_bytes(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Quantized without a word of it: read as weights, they would be a hundred times too large."""
+    return {name: (100 * tensor).char() for name, tensor in tensors.items()}
+
+
 # How a folder is damaged, and what the refusal names.
 DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "tokenizer": (_unlink("tokenizer.json"), "no tokenizer.json"),
@@ -440,6 +445,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda f: _tensors(f, lambda t: t | {"encoder.layer.0.attention.self.query.lora_A.default.weight": _zeros()}),
         r"lora_A\.default\.weight",
     ),
+    "weights in whole numbers": (lambda f: _tensors(f, _in_bytes), r"\(I8\).* quantization_config"),
     "cut short": (lambda f: (f / "model.safetensors").write_bytes(b"12345678"), "cut short"),
     "no JSON": (
         lambda f: (f / "tokenizer.json").write_text("{", "utf-8"),
@@ -483,6 +489,16 @@ def test_layers_that_are_left_out_are_said(tmp_path: Path, settings: Settings) -
         assumed = resolve_encoder(f"dir:{folders[name]}", settings).info.assumed
         assert f"its weights have {count} layers, and config.json says 1: the others are left out" in assumed
     assert not differs(folders["BertConfig"], settings, TEXT)
+
+
+def test_shards_beside_the_weights_are_said(tmp_path: Path, settings: Settings) -> None:
+    folder = saved(tmp_path / "model")
+    before = resolve_encoder(f"dir:{folder}", settings)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"embeddings.x": "model-00001-of-00001.safetensors"}}), "utf-8")
+    after = resolve_encoder(f"dir:{folder}", settings)
+    assert [one for one in after.info.assumed if index.name in one]
+    assert not [one for one in before.info.assumed if index.name in one]
 
 
 def test_a_decoder_without_a_padding_token_is_refused_with_what_to_do(tmp_path: Path, settings: Settings) -> None:

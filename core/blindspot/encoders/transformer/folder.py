@@ -338,6 +338,29 @@ def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
         )
 
 
+def _refuse_whole_numbers(tensors: Sequence[Tensor], config: Mapping[str, Any], reference: str) -> None:
+    """Refuse weights in whole numbers without settings that say what they stand for: transformers would take them for
+    the weights themselves."""
+    if config.get("quantization_config") or config.get("quantization"):
+        return
+    is_weight = (t for t in tensors if t.name.endswith(".weight") and len(t.shape) > 1 and t.dtype[:1] in "IU")
+    if tensor := next(is_weight, None):
+        raise InputError(
+            f"'{reference}': {tensor.name} is in whole numbers ({tensor.dtype}), and config.json has no "
+            "quantization_config, which says their scale",
+            expected="weights in float32 or half precision",
+            remedy="name the model that it was made of, or serve it with the program that quantized it: api:URL#MODEL",
+        )
+
+
+def _shards_left_out(folder: Path) -> tuple[str, ...]:
+    """A sentence if a folder has its weights twice, in one file and in shards, which may differ."""
+    index = "model.safetensors.index.json"
+    if not ((folder / "model.safetensors").exists() and (folder / index).exists()):
+        return ()
+    return (f"it has model.safetensors and {index}: the first is read, as transformers does, and the shards are not",)
+
+
 def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
     """A sentence if the weights have more layers than config.json says, since transformers leaves them out."""
     depth = _depth(config)
@@ -436,13 +459,15 @@ def _way(path: Path, modules: Sequence[Module], reference: str, adapter: Adapter
         assumed_pooling += (f"the steps of its base {adapter.base_name} after the layers are not taken",)
     tensors = [tensor for file in _layers(folder, reference, adapter) for tensor in tensors_of(file, reference)]
     _refuse_unmerged(tensors, reference)
+    _refuse_whole_numbers(tensors, config, reference)
     if isinstance(config.get("quantization"), dict) and any(tensor.dtype == "U32" for tensor in tensors):
         raise InputError(
             f"'{reference}' has quantized weights of MLX, which only MLX reads",
             expected="weights in float32 or half precision",
             remedy="name the model that it was made of, or serve it: api:URL#MODEL",
         )
-    assumed = (*_layers_left_out(tensors, stored), *(_changed(own, stored) if modules else ()))
+    left_out = (*_layers_left_out(tensors, stored), *_shards_left_out(adapter.base if adapter else folder))
+    assumed = (*left_out, *(_changed(own, stored) if modules else ()))
     tables = [tensor for tensor in tensors if POSITION_TABLE.search(tensor.name) and not OTHER_SIDE.search(tensor.name)]
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
