@@ -15,7 +15,7 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.perturbations import english
 from blindspot.diagnostic import DiagnosticResult, Work, find_diagnostic
 from blindspot.diagnostics.retrieval.long_texts import arranged
-from blindspot.diagnostics.retrieval.long_texts.arranged import NONE, ArrangedDataset, Arrangement
+from blindspot.diagnostics.retrieval.long_texts.arranged import NONE, NOTHING_TO_MOVE, ArrangedDataset, Arrangement
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, LONGER, change, longest
 from blindspot.diagnostics.retrieval.long_texts.evidence import counts, evidence, moved, passages_of
 from blindspot.diagnostics.retrieval.page import long
@@ -418,10 +418,12 @@ def test_the_view_offers_a_run_and_shows_it(open_app: OpenApp, world: World) -> 
     assert rows["cosine, first"].tolist() == pytest.approx([run.metrics["cosine_first"]])
 
 
-def test_the_view_offers_no_run_that_would_fail() -> None:
-    assert long._nothing_to_move(DATA) == ""
+def test_the_view_knows_which_data_a_run_would_refuse() -> None:
     one_sentence = made("one-sentence", ["a cat"], ["A cat sits."], [{0: 1}])
-    assert "'one-sentence'" in long._nothing_to_move(one_sentence)
+    for data, has_passages in ((DATA, True), (one_sentence, False)):
+        assert long._has_passages(data) == has_passages
+    with pytest.raises(InputError, match=NOTHING_TO_MOVE[:30]):
+        of_data(one_sentence).arrangement  # noqa: B018 - computed at the first look
 
 
 def test_a_runs_vectors_are_those_of_the_items_first_fitted_on_all(world: World) -> None:

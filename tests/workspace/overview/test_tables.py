@@ -11,5 +11,5 @@ def test_a_cost_that_all_models_share_is_no_column() -> None:
     costs = pd.DataFrame({"dimension": [384, 384], "parameters": [1, 22_000_000], "memory, MB": [None, None]})
     differing, in_all = apart(costs)
     assert list(differing) == ["parameters"]
-    assert in_all == "dimension 384", "what is not known is not said"
+    assert in_all == "384 dimensions", "what is not known is not said"
     assert apart(costs.head(1))[0].shape == (1, 3), "one model has nothing in common"

@@ -193,7 +193,9 @@ def apart(costs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The costs in which models differ, and the known ones that are the same for all, in words."""
     is_same = (costs.nunique(dropna=False) == 1) & (len(costs) > 1)
     known = costs.loc[:, is_same].iloc[0].dropna()
-    return costs.loc[:, ~is_same], ", ".join(f"{name} {value:,.0f}" for name, value in known.items())
+    units = {"dimension": "dimensions", "memory, MB": "MB of memory"}
+    in_all = ", ".join(f"{value:,.0f} {units.get(str(name), name)}" for name, value in known.items())
+    return costs.loc[:, ~is_same], in_all
 
 
 def _what(entry: Diagnostic, run: RunRecord) -> str:

@@ -168,16 +168,9 @@ def _answers(queries: Sequence[str], passages: Sequence[Sequence[str]]) -> list[
     return out
 
 
-def arrangement_of(dataset: RetrievalDataset) -> Arrangement:
-    """The passages of a dataset; raises ``InputError`` if no query has one of several sentences."""
-    arrangement = Arrangement.of(dataset)
-    if not len(arrangement.queries):
-        raise InputError(
-            f"'{dataset.id}' has no query that shares a word with a relevant document of {FEWEST} sentences or more: "
-            "there is no sentence to move",
-            expected="documents of several sentences, judged relevant to queries in the same language",
-        )
-    return arrangement
+NOTHING_TO_MOVE = (
+    f"no query that shares a word with a relevant document of {FEWEST} sentences or more: there is no sentence to move"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +195,14 @@ class ArrangedDataset(RetrievalDataset):
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        return arrangement_of(self)
+        """Its passages; raises ``InputError`` if no query has one of several sentences."""
+        arrangement = Arrangement.of(self)
+        if not len(arrangement.queries):
+            raise InputError(
+                f"'{self.id}' has {NOTHING_TO_MOVE}",
+                expected="documents of several sentences, judged relevant to queries in the same language",
+            )
+        return arrangement
 
     @cached_property
     def _row_of(self) -> Mapping[str, int]:

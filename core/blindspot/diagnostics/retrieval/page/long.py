@@ -11,11 +11,10 @@ import streamlit as st
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostics.retrieval.long_texts import evidence
-from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS, arrangement_of
+from blindspot.diagnostics.retrieval.long_texts.arranged import LENGTHS, NOTHING_TO_MOVE, Arrangement
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, ENTRY, FEW, LATER, LONGER, TEST
 from blindspot.diagnostics.retrieval.page.retrieval_view import RetrievalView
 from blindspot.encoders.catalog import passages_of
-from blindspot.errors import InputError
 from blindspot.figures.dots import dot, dots
 from blindspot.figures.theme import Scheme, Style, ink
 from blindspot.numerics.statistics.estimate import Measured
@@ -58,7 +57,7 @@ def _show(variants: Sequence[Variant], dataset: DatasetRef, scheme: Scheme) -> N
         _changes(runs, scheme)
     if missing := gone.usable([variant for variant in wanted if variant not in of_variant]):
         if not runs and (why := _why_none(dataset)):
-            st.info(as_text(why), icon=":material/info:")
+            st.info(why, icon=":material/info:")
             return
         with st.container(border=True, key="no_long_texts"):
             what = f"Position and length for {', '.join(v.label for v in missing)} on {tables.dataset_title(dataset)}"
@@ -71,19 +70,15 @@ def _show(variants: Sequence[Variant], dataset: DatasetRef, scheme: Scheme) -> N
 def _why_none(dataset: DatasetRef) -> str:
     """Why a run would fail, before anybody starts it; "" if nothing speaks against it or the texts are not here."""
     entry = dataset.entry()
-    if not dataset_offer.is_here(entry):
+    texts = load(entry) if dataset_offer.is_here(entry) else None
+    if not isinstance(texts, RetrievalDataset) or _has_passages(texts):
         return ""
-    texts = load(entry)
-    return _nothing_to_move(texts) if isinstance(texts, RetrievalDataset) else ""
+    return f"{tables.dataset_title(dataset)} has {NOTHING_TO_MOVE}."
 
 
 @cached(4, "Splitting documents into sentences …", shared=True)
-def _nothing_to_move(texts: RetrievalDataset) -> str:
-    try:
-        arrangement_of(texts)
-    except InputError as error:
-        return str(error)
-    return ""
+def _has_passages(texts: RetrievalDataset) -> bool:
+    return len(Arrangement.of(texts).queries) > 0
 
 
 def _requests(variants: Sequence[Variant], dataset: DatasetRef) -> list[RunRequest]:

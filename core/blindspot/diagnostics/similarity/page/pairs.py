@@ -36,7 +36,7 @@ from blindspot.ui.widgets.two_variants import two_variants
 
 TABLE = BrowseTable("sim_pairs", unit="pair", number=PAIR)
 ALL_SETS = "all"
-TEXT_WIDTH = {False: 280, True: 185}  # by whether two models take room beside them: both texts are in view
+TEXT_WIDTH = {False: 280, True: 170}  # by whether two models take room beside them: both texts are in view
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {percent(pairs.OFF)} of "
     "the scores' range.\n\n- **A wins**: only B misjudges it\n- **B wins**: only A misjudges it\n- **Both wrong**, "
@@ -118,17 +118,17 @@ def _described(table: ScoredTable, sides: tuple[tuple[str, str], ...], fit: Fit)
 def _table(rows: pd.DataFrame, shown: SimilarityView) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
-        PAIR: number(width=50, help="Number of the pair in the dataset"),
-        SCORE: number(width=55, format="%.2f", help="What people gave"),
-        DISAGREEMENT: number(width=60, format="%+.2f", help="Predicted score of A minus that of B"),
+        PAIR: number(width=48, help="Number of the pair in the dataset"),
+        SCORE: number(width=50, format="%.2f", help="What people gave"),
+        DISAGREEMENT: number(width=56, format="%+.2f", help="Predicted score of A minus that of B"),
     }
     about = "A long text begins shortly before the word that differs"
     config |= {side: text(width=TEXT_WIDTH[DISAGREEMENT in rows], help=about) for side in (FIRST, SECOND)}
     for side in "AB":
-        config[f"similarity in {side}"] = number(f"similarity {side}", width=85, format="%.3f")
+        config[f"similarity in {side}"] = number(f"similarity {side}", width=82, format="%.3f")
         config[f"fitted in {side}"] = None
         config[f"residual in {side}"] = number(
-            f"residual {side}", width=80, format="%+.2f", help="Predicted minus given score"
+            f"residual {side}", width=76, format="%+.2f", help="Predicted minus given score"
         )
     if len(shown.table.sets) < 2:
         config[SET] = None
