@@ -17,6 +17,7 @@ from blindspot.runs.requests import EncodeRequest
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import Grid, Measure, Scores, Task, changes, requests, score_cells, stored_runs
 from blindspot.studies.lab.orders import effects, in_words, orders
+from blindspot.studies.lab.page.headline import _significant_in_words
 from blindspot.studies.lab.series import sure
 from blindspot.ui import resources
 from blindspot.ui.markdown import as_text
@@ -282,3 +283,9 @@ def test_what_papers_found_is_there_before_a_run_of_theirs(open_app: OpenApp, ca
     for source in ("Wang, Kuo and Li 2022, table 10", "Wang, Kuo and Li 2022, table 1b", "Eger et al. 2019, table 2"):
         assert source in written(app)
     assert "Nothing was measured here yet." in written(app)
+
+
+def test_a_single_score_is_not_counted() -> None:
+    said = [_significant_in_words(*scores) for scores in ((0, 1), (1, 1), (0, 3), (2, 3))]
+    assert [any(c.isdigit() for c in text) for text in said] == [False, False, True, True]
+    assert "2 of 3" in said[-1]

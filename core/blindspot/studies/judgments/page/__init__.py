@@ -48,7 +48,7 @@ def _show(task: Task) -> None:
         return
     views = {
         "answer": View[Place](texts.ANSWER[task], lambda p: _with_set(p, answer.show, True)),
-        "results": View[Place](texts.RESULTS, _results),
+        "results": View[Place](texts.RESULTS[task], _results),
         "sessions": View[Place](texts.SESSIONS, lambda p: _open_view(p, sessions.show)),
         "items": View[Place](texts.ITEMS, _items),
     }

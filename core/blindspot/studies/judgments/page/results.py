@@ -133,8 +133,9 @@ def _said(results: Results, names: Mapping[Variant, str]) -> None:
         counted(scores.votes, "vote"),
         counted(scores.raters, "rater"),
         f"{scores.items:,} of {len(tally.items):,} questions",
-        f'{scores.unknown:,} × "I don\'t know these words", left out',
     ]
+    if scores.unknown:
+        parts.append(f'{scores.unknown:,} × "I don\'t know these words", left out')
     if tally.repeated:
         parts.append(f"{tally.repeated:,} repeated answers of a rater in another session, left out")
     st.caption(" · ".join(parts))
@@ -204,9 +205,15 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
     apart = sum(p < ALPHA for p in made)
     if made:
         st.caption(
-            f"{apart} of {counted(len(made), 'pair')} differ significantly (p after Holm below {ALPHA:g}). An option "
-            "that both models returned counts as difference 0."
+            f"{_apart_in_words(apart, len(made))} (p after Holm below {ALPHA:g}). An option that both models returned "
+            "counts as difference 0."
         )
+
+
+def _apart_in_words(apart: int, tested: int) -> str:
+    if tested == 1:
+        return "A significant difference" if apart else "No significant difference"
+    return f"{apart:,} of {tested:,} pairs of models differ significantly" if apart else "No pair differs significantly"
 
 
 # --- by kind of query

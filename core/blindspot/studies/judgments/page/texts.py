@@ -13,7 +13,10 @@ ANSWER = {  # headings of the views
     Task.INTRUDER: "Find the intruder, one question at a time",
     Task.COMPARATIVE: "Pick the most similar text, one question at a time",
 }
-RESULTS = "Which model do people prefer?"
+RESULTS = {
+    Task.INTRUDER: "Whose neighbors belong together, so that people find the intruder?",
+    Task.COMPARATIVE: "Which model do people prefer?",
+}
 SESSIONS = "Invite others by a link"
 ITEMS = "The questions, and how to make others"
 

@@ -41,9 +41,15 @@ def _largest(shown: LabView) -> str:
     if all(test is None or test.p is None for test in tested):
         lead = f"**Change of {scores}** with post-processing and similarity, not tested ({so_far})."
     else:
-        lead = f"**{significant or 'None'} of {scores} change{'s' * (significant < 2)} significantly** ({so_far})."
+        lead = f"**{_significant_in_words(significant, len(of_each))}** ({so_far})."
     lines = [_line(change, test, len(effects)) for change, test in zip(of_each, tested, strict=True)]
     return f"{lead} Largest change of each:\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _significant_in_words(significant: int, scores: int) -> str:
+    if scores == 1:
+        return "The score changes significantly" if significant else "The score does not change significantly"
+    return f"{significant or 'None'} of {scores:,} scores change{'s' * (significant < 2)} significantly"
 
 
 def _line(change: Change, tested: PairedTest | None, tried: int) -> str:
