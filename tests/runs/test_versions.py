@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from blindspot import names
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import on_disk, source_files
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
@@ -142,6 +143,40 @@ def test_stored_scores_of_replaced_files_are_marked_until_the_files_are_back(rep
     replaced.write(1, 5)
     assert changes([ModelRef(replaced.model)], repository, settings) == []
     assert not names_of(repository, settings).model(replaced.model).endswith(MARK)
+
+
+def test_a_file_of_rankings_has_versions_too_alone_and_in_a_fusion(tmp_path: Path) -> None:
+    with small_world(tmp_path) as world:
+        _check_rankings(world, tmp_path)
+
+
+def _check_rankings(world: World, folder: Path) -> None:
+    path = folder / "ranked.txt"
+    models = [f"run:{path}", f"fuse:bm25+run:{path}"]
+    ids = fetch.load(find_dataset("demo-retrieval"), world.settings)
+    assert isinstance(ids, RetrievalDataset)
+
+    def write(step: int) -> None:
+        rows = [
+            f"{query} Q0 {ids.document_ids[(n * step + place) % len(ids.document_ids)]} {place + 1} {9 - place} x"
+            for n, query in enumerate(ids.query_ids)
+            for place in range(3)
+        ]
+        path.write_text("\n".join(rows), "utf-8")
+
+    write(1)
+    runs = [world.run("retrieval", model, "demo-retrieval") for model in models]
+    stored = [run.plan.variant.encoder for run in runs]
+    assert changes(stored, world.repository, world.settings) == []
+    write(2)
+    assert len(changes(stored, world.repository, world.settings)) == 2
+    again = [world.run("retrieval", model, "demo-retrieval") for model in models]
+    encoders = {run.run_id: run.plan.variant.encoder for run in world.repository.runs()}
+    for old, new in zip(runs, again, strict=True):
+        assert version_of(encoders[old.run_id])[1]
+        assert not version_of(encoders[new.run_id])[1]
+    assert len(world.repository.versions()) == 4
+    assert changes(stored, world.repository, world.settings) == []
 
 
 def test_unchanged_files_are_not_read_again(replaced: Changed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from blindspot.encoders.base import EncoderIdentity
 from blindspot.encoders.catalog import encoder_of, resolve_ranking
 from blindspot.encoders.source_files import hashed_files, state_of
 from blindspot.errors import BlindspotError
 from blindspot.files.writing import write_atomically
-from blindspot.references import ModelRef, has_path
+from blindspot.references import FusionRef, ModelRef, has_path
 from blindspot.settings import Settings
 from blindspot.types import digest_of_strings
 
@@ -48,7 +47,7 @@ def revision_on_disk(model: ModelRef, settings: Settings) -> str:
     if content is None or not content.is_as_now:
         try:
             with hashed_files() as hashed:
-                revision = _identity(model, settings).revision
+                revision = _revision(model, settings)
         except BlindspotError:
             return ""
         states = {str(file): list(state) for file, state in hashed.items()}
@@ -61,8 +60,10 @@ def revision_on_disk(model: ModelRef, settings: Settings) -> str:
     return content.revision
 
 
-def _identity(model: ModelRef, settings: Settings) -> EncoderIdentity:
-    return (encoder_of if model.has_vectors else resolve_ranking)(model, settings).identity
+def _revision(model: ModelRef, settings: Settings) -> str:
+    if isinstance(model, FusionRef):  # as ``rankings.fusion`` has it
+        return digest_of_strings([_revision(part, settings) for part, _ in model.parts])
+    return (encoder_of if model.has_vectors else resolve_ranking)(model, settings).identity.revision
 
 
 def _state(path: Path) -> list[int]:

@@ -563,7 +563,7 @@ def with_number(column: str, number: int, table: pa.Table) -> pa.Table:
 
 def _by_version(name: str) -> str:
     """A query that reads runs and shows runs of older weights as a version of their own."""
-    return query(name).replace("{older}", query("runs/older"))
+    return query(name).replace("{older}", query("runs/older")).replace("{revisions}", query("runs/revisions"))
 
 
 def _key(params: Mapping[str, object] | None) -> str:

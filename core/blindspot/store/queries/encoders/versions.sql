@@ -1,10 +1,10 @@
--- Versions of the encoders whose weights changed: reference, number by first run, and when that was.
+-- Versions of the models whose weights or files changed: reference, number by first run, and when that was.
 WITH told AS (
-    SELECT run.encoder, coalesce(older.reference, run.encoder) AS reference, run.run_seq, run.started_at
-    FROM run LEFT JOIN ({older}) AS older ON older.run_seq = run.run_seq
-    WHERE run.status = 'done'
-      AND run.encoder IN (SELECT encoder FROM embedding GROUP BY encoder HAVING min(revision) <> max(revision))
-      AND run.embedding_digest IN (SELECT embedding_digest FROM embedding)
+    SELECT revisions.encoder, coalesce(older.reference, revisions.encoder) AS reference, run_seq, run.started_at
+    FROM ({revisions}) AS revisions JOIN run USING (run_seq) LEFT JOIN ({older}) AS older USING (run_seq)
+    WHERE revisions.encoder IN (SELECT encoder FROM embedding GROUP BY encoder HAVING min(revision) <> max(revision))
+       OR starts_with(revisions.encoder, 'run:')
+       OR starts_with(revisions.encoder, 'fuse:')
 ), versions AS (
     SELECT encoder, reference, min(run_seq) AS place, min(started_at) AS began
     FROM told
