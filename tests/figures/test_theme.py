@@ -160,10 +160,15 @@ def test_text_of_the_page_can_be_read(scheme: Scheme) -> None:
     for ground in (page["backgroundColor"], page["secondaryBackgroundColor"]):
         assert contrast(rgb(page["textColor"]), rgb(ground)) >= 7
         assert contrast(mixed(page["textColor"], CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "captions"
-        if code := page.get("codeTextColor"):
-            assert contrast(mixed(code, CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "code in captions"
+        assert contrast(mixed(page["codeTextColor"], CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "in captions"
+        assert contrast(rgb(page["primaryColor"]), rgb(ground)) >= READABLE, "of a chosen button"
         for color in (ink(scheme), faint(scheme)):
             assert contrast(rgb(color), rgb(ground)) >= READABLE
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_the_white_of_buttons_can_be_read(scheme: Scheme) -> None:
+    assert contrast(rgb("#FFFFFF"), rgb(page_colors(scheme)["primaryColor"])) >= 3, "WCAG 2, of controls"
 
 
 @pytest.mark.parametrize("scheme", Scheme)

@@ -18,7 +18,6 @@ from blindspot.diagnostics.retrieval.long_texts import arranged
 from blindspot.diagnostics.retrieval.long_texts.arranged import NONE, NOTHING_TO_MOVE, ArrangedDataset, Arrangement
 from blindspot.diagnostics.retrieval.long_texts.definition import CHANGES, LONGER, change, longest
 from blindspot.diagnostics.retrieval.long_texts.evidence import counts, evidence, moved, passages_of
-from blindspot.diagnostics.retrieval.page import long
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
@@ -418,12 +417,15 @@ def test_the_view_offers_a_run_and_shows_it(open_app: OpenApp, world: World) -> 
     assert rows["cosine, first"].tolist() == pytest.approx([run.metrics["cosine_first"]])
 
 
-def test_the_view_knows_which_data_a_run_would_refuse() -> None:
-    one_sentence = made("one-sentence", ["a cat"], ["A cat sits."], [{0: 1}])
-    for data, has_passages in ((DATA, True), (one_sentence, False)):
-        assert long._has_passages(data) == has_passages
+def test_the_view_offers_no_run_that_would_fail(open_app: OpenApp, world: World) -> None:
+    short = made("short", ["a cat", "a dog"], ["A cat sits.", "A dog barks."], [{0: 1}, {1: 1}])
     with pytest.raises(InputError, match=NOTHING_TO_MOVE[:30]):
-        of_data(one_sentence).arrangement  # noqa: B018 - computed at the first look
+        of_data(short).arrangement  # noqa: B018 - computed at the first look
+    world.add(GramEncoder("trigrams", 3), short)
+    world.run("retrieval", "trigrams", short.id)
+    said = written(open_app(world.cache, "retrieval", data=short.id, view="long"))
+    assert NOTHING_TO_MOVE in said
+    assert "Position and length for" not in said
 
 
 def test_a_runs_vectors_are_those_of_the_items_first_fitted_on_all(world: World) -> None:

@@ -20,8 +20,8 @@ def entry_of(dataset: str) -> DatasetEntry | None:
 
 
 def is_here(entry: DatasetEntry) -> bool:
-    """Whether all its files are on this machine and sound."""
-    return _state(entry) is fetch.DataState.DOWNLOADED
+    """Whether all its files are on this machine and sound; built-in data and a user's own need none to be fetched."""
+    return _state(entry) not in {fetch.DataState.MISSING, fetch.DataState.CORRUPT}
 
 
 @cached(8)
