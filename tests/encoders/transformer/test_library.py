@@ -491,6 +491,19 @@ def test_layers_that_are_left_out_are_said(tmp_path: Path, settings: Settings) -
     assert not differs(folders["BertConfig"], settings, TEXT)
 
 
+def test_a_later_step_in_whole_numbers_is_refused(tmp_path: Path, settings: Settings) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = saved(tmp_path / "model", _pooled("mean"), _dense(8))
+    resolve_encoder(f"dir:{folder}", settings)
+    (file,) = folder.glob("*_Dense/model.safetensors")
+    tensors = _in_bytes(load_file(file))
+    file.unlink()
+    save_file(tensors, file, {"format": "pt"})
+    with pytest.raises(InputError, match=r"linear\.weight is in whole numbers"):
+        resolve_encoder(f"dir:{folder}", settings)
+
+
 def test_shards_beside_the_weights_are_said(tmp_path: Path, settings: Settings) -> None:
     folder = saved(tmp_path / "model")
     before = resolve_encoder(f"dir:{folder}", settings)

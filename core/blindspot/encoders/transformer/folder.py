@@ -244,7 +244,13 @@ def _inspect(path: Path, reference: str, of_hub: Callable[[str], Path | None]) -
         way = replace(way, pooling=pooling, max_length=0 if 0 in limits else max(limits))
     else:
         way = _way(path, modules, reference, adapter)
-    weights = {file for module in modules if module.name in WITH_WEIGHTS for file in _weights(module.folder, reference)}
+    weights: set[Path] = set()
+    for module in modules:
+        if module.name in WITH_WEIGHTS:
+            weights.update(files := _weights(module.folder, reference))
+            if "Static" not in module.name:  # whose table may be in whole numbers
+                tensors = [tensor for file in files for tensor in tensors_of(file, reference)]
+                _refuse_whole_numbers(tensors, {}, reference)
     of_layers = [_layers(folder, reference, adapter) for folder in _transformers(path, modules)]
     weights |= {file for files in of_layers for file in files}
     parameters = sum(count_weights(file, reference) for file in sorted(weights))
