@@ -15,7 +15,10 @@ from blindspot.datasets.published.retrieval import Judgment
 from blindspot.datasets.user_data.retrieval import about_grades
 from blindspot.diagnostics.retrieval.grades import are_reversed, turned
 from blindspot.diagnostics.retrieval.outcomes import QueryTable
+from blindspot.names import in_address
 from blindspot.studies.findings.collection import Selection, collect
+from tests.support.commands import Command
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
@@ -111,3 +114,21 @@ def test_notes_and_findings_ask_where_grades_fall(world: World, tmp_path: Path) 
     assert "grades-reversed" in kinds[down]
     assert "bm25" not in kinds[down]
     assert "grades-reversed" not in kinds[up]
+
+
+@pytest.mark.heavy
+def test_the_page_and_the_command_ask(world: World, tmp_path: Path, open_app: OpenApp, blindspot: Command) -> None:
+    world.add(GramEncoder(), GramEncoder("bigrams", size=2))
+    down, up = (mine(tmp_path, sign) for sign in (-1, 1))
+    for dataset in (down, up):
+        for model in ("trigrams", "bigrams"):
+            world.run("retrieval", model, dataset)
+    said = {
+        dataset: (
+            written(open_app(world.cache, "retrieval", data=in_address(dataset))),
+            blindspot.out("compare", "trigrams", "bigrams", "--dataset", dataset),
+        )
+        for dataset in (down, up)
+    }
+    assert all("by keyword search" in " ".join(text.split()) for text in said[down])
+    assert not any("by keyword search" in " ".join(text.split()) for text in said[up])

@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.datasets.kinds.retrieval import RELEVANT
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from blindspot.numerics.statistics.pairs import moments, t_estimate
+from blindspot.numerics.statistics.pairs import Dependence, moments, t_estimate
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Float64
@@ -27,10 +27,13 @@ TURN = (
 def are_reversed(dataset: str, table: QueryTable) -> bool:
     """Whether every run, and keyword search, is shown to rank relevant documents against their grades. Never of the
     catalog's datasets, whose grades are read as published."""
-    if catalogued(dataset) or not _has_grades(table):
+    if catalogued(dataset):
+        return False
+    relevant = _relevant(table)
+    if not any(len(set(grades.values())) > 1 for grades in relevant):
         return False
     of_runs = [_places(table, run_id) for run_id in table.run_ids]
-    return all(_is_below(table, places) for places in (*of_runs, _keyword_places(table)))
+    return all(_is_below(table.known, relevant, places) for places in (*of_runs, _keyword_places(table)))
 
 
 def turned(table: QueryTable) -> int:
@@ -61,10 +64,6 @@ def _relevant(table: QueryTable) -> list[dict[str, int]]:
     return [{d: grade for d, grade, *_ in json.loads(text) if grade >= RELEVANT} for text in judged]
 
 
-def _has_grades(table: QueryTable) -> bool:
-    return any(len(set(row.values())) > 1 for row in _relevant(table))
-
-
 def _places(table: QueryTable, run_id: str) -> list[dict[str, float]]:
     """The place of each retrieved document that was judged, by its id, query by query."""
     return [
@@ -81,15 +80,13 @@ def _keyword_places(table: QueryTable) -> list[dict[str, float]]:
     ]
 
 
-def _is_below(table: QueryTable, places: Sequence[Mapping[str, float]]) -> bool:
+def _is_below(known: Dependence, relevant: Sequence[Mapping[str, int]], places: Sequence[Mapping[str, float]]) -> bool:
     """Whether the mean agreement of a query's order with its grades, -1 to 1, is shown to be below 0."""
-    agreements = np.array(
-        [_agreement(grades, of_query) for grades, of_query in zip(_relevant(table), places, strict=True)]
-    )
+    agreements = np.array([_agreement(grades, of_query) for grades, of_query in zip(relevant, places, strict=True)])
     here = ~np.isnan(agreements)
     if not here.any() or not agreements[here].mean() < 0:
         return False
-    known, values = table.known.among(here), agreements[here]
+    known, values = known.among(here), agreements[here]
     interval = t_estimate(float(values.mean()), moments(values, known), known, 1.0).interval
     if interval is None:  # where each query says the same, nothing tells of an error
         return float(values.max()) == -1 and not known.refusal
