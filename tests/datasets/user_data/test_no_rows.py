@@ -144,3 +144,9 @@ def test_titles_for_nothing_in_a_folder_are_said(tmp_path: Path) -> None:
         own = find_dataset(f"dir:{path}").own
         assert own is not None
         assert (repr(title) in own.assumptions) is is_said
+
+
+def test_tags_of_html_are_said(tmp_path: Path) -> None:
+    for tag in ("<br>", "</p>", "<a href=x>"):
+        assert tag in read(tmp_path, PAIRS.replace(f"other {TEXTS[3]}\n", f"some {tag} text\n")).assumptions
+    assert read(tmp_path, PAIRS.replace(f"other {TEXTS[3]}\n", "a <b and b> c <other> <- <id>\n")).assumptions == ""

@@ -364,7 +364,10 @@ def _cells_in_words(table: FileTable, row: int, numbers: Sequence[int]) -> str:
 
 _MANY_ROWS = 20  # a single word before so many phrases is hardly one of them
 _ESCAPES = {
-    re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});"): "HTML",
+    re.compile(
+        r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});"
+        r"|</?(?:a|b|br|code|div|em|i|li|p|pre|span|strong|u|ul)(?:\s[^<>]*=[^<>]*)?\s?/?>"
+    ): "HTML",
     re.compile(r"""(?<!\\)\\(?:[nrt](?![a-z])|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'])"""): "JSON",
 }
 _FEW = 0.1
