@@ -146,10 +146,8 @@ def unknown(kind: str, value: str, names: Iterable[str], own: Iterable[str] = ()
     if len(names) > MOST_LISTED:
         some = dict.fromkeys([*own[: NEAREST // 2], *(name for name, *_ in likest)])
         listed = f"{len(names):,}, such as {', '.join(some)}"
-        remedies.append(f"list all with: {every}" if every else "")
-    return InputError(
-        f"unknown {kind} '{value}'", expected=f"one of {listed}", remedy=" or ".join(filter(None, remedies))
-    )
+        remedies.append(f"All of them: {every}" if every else "")
+    return InputError(f"unknown {kind} '{value}'", expected=f"one of {listed}", remedy=" ".join(filter(None, remedies)))
 
 
 def is_pinned() -> bool:

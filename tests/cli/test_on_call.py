@@ -118,7 +118,8 @@ def test_what_tables_call_a_model_or_a_dataset_names_it(blindspot: Command, tmp_
     for wrong, said in (
         (("Our Vector", "alike"), "unknown encoder 'Our Vector'; expected one of Our Vectors, bag-of-words,"),
         (("Our Vector", "alike"), "did you mean 'Our Vectors'?"),
-        (("our vectors", "alik"), "unknown dataset 'alik'; expected one of alike, "),
+        (("our vectors", "alik"), "unknown dataset 'alik'; "),
+        (("our vectors", "alik"), "did you mean 'alike'?"),
     ):
         assert said in blindspot("run", "similarity", "--encoder", wrong[0], "--data", wrong[1]).error
 

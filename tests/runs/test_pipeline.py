@@ -293,7 +293,7 @@ def test_bad_ids_are_refused_before_any_work(
     with pytest.raises(InputError) as caught:
         requesting.request(**{**right, **wrong}, settings=settings)
     assert caught.value.what == complaint
-    assert caught.value.remedy == f"did you mean '{nearest}'?"
+    assert caught.value.remedy.startswith(f"did you mean '{nearest}'?")
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
     assert not settings.cache.exists()
