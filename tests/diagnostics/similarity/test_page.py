@@ -121,7 +121,6 @@ def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> N
     assert "[5,3] 36 of 36" in written(app)
 
 
-@pytest.mark.heavy
 def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores", model=TWO[:1], view="learned")
     assert "Trained on the 24 pairs" in written(app)

@@ -206,7 +206,6 @@ def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, 
     assert "–" not in of_analogies(app)
 
 
-@pytest.mark.heavy
 def test_wrong_questions_are_listed_as_text(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
@@ -230,7 +229,6 @@ def test_wrong_questions_are_listed_as_text(
     assert set(frame["section"]) <= {"capital"}
 
 
-@pytest.mark.heavy
 def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_covered": "own", "view": "categories", "categories_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
@@ -240,7 +238,6 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: di
     assert set(frame["cluster"]) == {0}
 
 
-@pytest.mark.heavy
 def test_outliers_by_group_and_case(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
@@ -273,7 +270,6 @@ def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path) -> None:
     assert MARKED not in written(app, raw=False)
 
 
-@pytest.mark.heavy
 def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_covered": "own", "view": "chunks", "chunks_by": "lacks~none"}
     app = open_app(cache, "words", **query)
@@ -292,7 +288,6 @@ def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict
     assert len(published) == 7
 
 
-@pytest.mark.heavy
 def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "words", words_covered="own", view="coverage")
     frame = table(app, "counted")

@@ -131,7 +131,6 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
 # --- behaves like
 
 
-@pytest.mark.heavy
 def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros", view="behaves like")
     assert not app.error
