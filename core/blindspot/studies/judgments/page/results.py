@@ -212,8 +212,8 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
 
 def _apart_in_words(apart: int, tested: int) -> str:
     if tested == 1:
-        return "A significant difference" if apart else "No significant difference"
-    return f"{apart:,} of {tested:,} pairs of models differ significantly" if apart else "No pair differs significantly"
+        return f"{'A' if apart else 'No'} significant difference"
+    return f"{apart or 'None'} of {tested:,} pairs of models differ{'s' * (apart < 2)} significantly"
 
 
 # --- by kind of query
