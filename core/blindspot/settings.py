@@ -193,6 +193,11 @@ class Settings:
         return self.cache / "slurm"
 
     @property
+    def revisions(self) -> Path:
+        """Revisions of models' files, and the states of the files that they were computed from."""
+        return self.cache / "revisions"
+
+    @property
     def logs(self) -> Path:
         return self.cache / "logs"
 

@@ -20,7 +20,6 @@ from blindspot.references import FusionRef, ModelRef, has_path
 from blindspot.settings import Settings
 from blindspot.types import digest_of_strings
 
-FOLDER = "revisions"  # in the cache
 _SERVED = ("hf:", "api:")  # finding out what they are now can need the network
 
 
@@ -42,7 +41,7 @@ def revision_on_disk(model: ModelRef, settings: Settings) -> str:
     places say, or if a part of it is no file."""
     if not has_path(model) or any(part.startswith(_SERVED) for part in model.models):
         return ""
-    path = settings.cache / FOLDER / f"{digest_of_strings([model])[:16]}.json"
+    path = settings.revisions / f"{digest_of_strings([model])[:16]}.json"
     content = _REMEMBERED.get(path) or _read(path)
     if content is None or not content.is_as_now:
         try:
