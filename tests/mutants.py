@@ -114,8 +114,10 @@ def measure(mutants: list[Mutant], tier: str) -> None:
     PROBE.write_text(WRITES_HITS.format(path=str(hits)))
     paths = {mutant.path for mutant in mutants}
     with changed({path: probed(path, {m.line: i for i, m in enumerate(mutants) if m.path == path}) for path in paths}):
-        pytest("-n", "2", "--dist", "loadfile", "--tier", tier)
-    PROBE.unlink()
+        try:
+            pytest("-n", "2", "--dist", "loadfile", "--tier", tier)
+        finally:
+            PROBE.unlink()
 
 
 def tests_of(number: int, mutant: Mutant, tier: str) -> list[str]:
