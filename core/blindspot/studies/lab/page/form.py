@@ -19,7 +19,7 @@ from blindspot.numerics.statistics.written import percent
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
 from blindspot.studies.lab.grid import entries as in_grids
-from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
+from blindspot.transforms.chain import READY_CHAINS, TransformChain
 from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
@@ -33,15 +33,6 @@ DEFAULT_ENCODERS = ("minilm", "minilm-cls", "minilm-first-last-avg", "minilm-sta
 DEFAULT_METRICS = (Similarity.COS.value, Similarity.L2.value)
 OWN_ITEMS = "each task's own items"  # in the address
 SEEN = 0.05  # a corpus with a larger share of the tested texts is not called held out
-IN_SHORT = {
-    "center": "subtracts the mean",
-    "zscore": "subtracts the mean and divides by the standard deviation",
-    "abtt": "(all but the top) removes the mean and the first {k} principal components",
-    "pcr": "removes the first {k} principal components, without centering",
-    "whiten": "makes dimensions uncorrelated, keeping {k}",
-    "pca": "keeps the {k} directions of largest variance",
-    "truncate": "keeps the first {k} dimensions",
-}  # {k} is the step's argument; the pickers' help has all of it
 TRIED = 8  # corpora that are compared to find one to offer
 
 
@@ -87,8 +78,6 @@ def form(picks: Picks) -> Grid | None:
     )
     shown = [tasks[name] for name in chosen] or list(usual)
     st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
-    if explanation := _in_short(typed):
-        st.caption(explanation)
     with area:
         metrics = st.pills(
             "Similarity",
@@ -115,17 +104,6 @@ def form(picks: Picks) -> Grid | None:
         shown,
         "" if fit_on == OWN_ITEMS else by_name.get(str(fit_on), ""),
     )
-
-
-def _in_short(chains: Sequence[str]) -> str:
-    """What each step of some chains does, as Markdown."""
-    steps = dict.fromkeys(step.partition(":")[0].strip() for chain in chains for step in chain.split("+"))
-    in_words = [
-        f"`{STEPS[name].usage}` {IN_SHORT[name].format(k=argument.name if (argument := STEPS[name].argument) else '')}"
-        for name in steps
-        if name in IN_SHORT
-    ]
-    return f"Post-processing: {'; '.join(in_words)}." if in_words else ""
 
 
 def _fit_on(dataset: str) -> Callable[[], None]:
