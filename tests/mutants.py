@@ -82,8 +82,9 @@ def probed(path: Path, lines: dict[int, int]) -> bytes:
     for line, number in lines.items():
         statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and hasattr(node, "end_lineno")
                       and node.lineno <= line <= (node.end_lineno or 0)]  # fmt: skip
-        if not any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in statements[:-1]):
-            continue  # executed at import
+        functions = [node for node in statements[:-1] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        if not functions or any("jit" in ast.unparse(each) for node in functions for each in node.decorator_list):
+            continue  # executed at import, or compiled by numba, which knows no probe
         innermost = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno)
         (body,) = (body for body in bodies if innermost in body)
         probe = ast.parse(f"__import__('blindspot.{PROBE.stem}', fromlist=['hit']).hit({number})").body
