@@ -23,7 +23,7 @@ from blindspot.ui.widgets.work import run_button
 
 def show(shown: SimilarityView) -> None:
     """Every variant's correlation in each band of scores, and the distribution of its similarities there."""
-    offer(shown)
+    offer(shown, f"a band of scores takes {PER_BAND:,} pairs, as in the paper, which few other datasets have")
     wanted = {run.plan.variant for run in shown.runs}
     runs = [
         run for run in shown_runs.newest(ENTRY, shown.picks, DATASET, shown.picks.params) if run.plan.variant in wanted
@@ -57,8 +57,9 @@ def _in_bands(table: ScoredTable, run_id: str) -> tuple[InBand, ...]:
     return in_bands(table.similarity[run_id], table.gold, table.ends, draw(table.gold))
 
 
-def offer(shown: SimilarityView) -> None:
-    """The shown variants that were not run on the whole STS-Benchmark, with the button that runs them."""
+def offer(shown: SimilarityView, why: str) -> None:
+    """The shown variants that were not run on the whole STS-Benchmark, with why that set and the button that runs
+    them."""
     have = {run.plan.variant for run in shown_runs.newest(ENTRY, shown.picks, DATASET, shown.picks.params)}
     lacking = [run.plan.variant for run in shown.runs if run.plan.variant not in have]
     if not lacking:
@@ -71,7 +72,8 @@ def offer(shown: SimilarityView) -> None:
         return
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"This view needs runs on {tables.dataset_title(DATASET)} (8,628 pairs). Missing: "
+        f"This view needs runs on {tables.dataset_title(DATASET)} (8,628 pairs), whichever dataset is picked: {why}. "
+        "Missing: "
         + ", ".join(f"`{v.label}`" for v in lacking)
         + ". A model takes minutes for its 15,437 sentences, once.",
         icon=":material/info:",

@@ -42,7 +42,7 @@ def show(shown: SimilarityView) -> None:
         else:
             by_variant[run.plan.variant] = done
     if not_encoded:
-        bands.offer(shown)
+        bands.offer(shown, "a similarity is learned from its train part and measured on its test part")
     if wanted:
         _offer(wanted)
     if by_variant:
