@@ -25,6 +25,7 @@ NUMBERS = {
     "coordinates": COORDINATES,
     "quantized around zero": np.rint(127 * COORDINATES / np.abs(COORDINATES).max(axis=1, keepdims=True)),
     "the same with few dimensions": np.rint(127 * _SMALL / np.abs(_SMALL).max(axis=1, keepdims=True)),
+    "as even as bits, and short of their ends": np.random.default_rng(0).integers(-98, 99, (40, 384)),
     "unpacked bits": np.unpackbits(UBINARY, axis=1),
     "counts of words": np.random.default_rng(0).poisson(0.3, (40, 384)) * 150 % 256,
     "divided as advised": UBINARY / np.float32(128),

@@ -80,7 +80,6 @@ def runs(draw: st.DrawFn, most: int = 130) -> tuple[Float64, list[str], Judged, 
     return scores, ids, Judged(np.array(starts), np.concatenate(judged)), np.concatenate(grades)
 
 
-@pytest.mark.heavy
 @given(runs())
 @hypothesis_settings(max_examples=200, deadline=None)
 def test_scores_in_its_order_are_those_of_trec_eval(run: Any) -> None:
@@ -157,6 +156,16 @@ def test_by_hand() -> None:
     assert tied["mrr"][0] == pytest.approx((1 + 1 / 2) / 2)
     assert tied["hits@1"][0] == 1 / 2
     assert tied["ndcg@10"][0] == pytest.approx((2 * (1 + 1 / math.log2(3)) / 2 + 1 / 2) / best)
+
+
+def test_a_document_beyond_the_first_ten_by_hand() -> None:
+    """The relevant one is tenth, eleventh, and tied with three others over places 9 to 12."""
+    judged = Judged(np.array([0, 1]), np.array([0]))
+    for above, others_tied, expected in ((9, 0, 1 / 10), (10, 0, 0.0), (8, 3, (1 / 9 + 1 / 10) / 4)):
+        line = np.array([[2.0, *[3.0] * above, *[2.0] * others_tied, *[1.0] * 20]])
+        found = score(judged, rank_by_scores([line], judged)[0], np.array([1]))
+        assert found["mrr@10"][0] == pytest.approx(expected)
+        assert found["mrr"][0] == pytest.approx(np.mean([1 / (above + 1 + i) for i in range(others_tied + 1)]))
 
 
 def test_many_tied_documents_keep_their_accuracy() -> None:

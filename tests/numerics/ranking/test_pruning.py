@@ -28,7 +28,6 @@ def of_few_directions(seed: int, n: int, d: int, decay: float) -> Float32:
     return (rows @ turn).astype(np.float32)
 
 
-@pytest.mark.heavy
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 60),

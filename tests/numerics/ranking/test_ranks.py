@@ -223,7 +223,6 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
 # --- equality with the loop ---
 
 
-@pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:

@@ -47,6 +47,10 @@ def slow_spaces(settings: Settings, metric: Similarity = Similarity.COS) -> list
     return [Slow(WORDS, COUNTS.tolist(), v, metric, usable) for v in vectors]
 
 
+def test_seeds_begin_at_0(settings: Settings) -> None:
+    assert making.check(dataclasses.replace(INTRUDER, seed=0), settings).seed == 0
+
+
 def test_a_zero_vector_has_no_cosine_and_is_asked_about_by_distance() -> None:
     vectors = np.array([[1, 0], [0, 0], [1, 1]], dtype=np.float32)
     space = Space(A, WORDS_300, np.arange(3), vectors, "")

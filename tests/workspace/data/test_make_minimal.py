@@ -44,6 +44,7 @@ def test_texts_become_a_picked_dataset_without_what_was_rejected(open_app: OpenA
     first = made.proposals[0]
     assert boxes(app)[0] == f"make_accept_{first.id}"
     app.checkbox(key=f"make_accept_{first.id}").set_value(False).run()
+    assert len(app.selectbox(key="make_shown").options) == 1 + len({p.rule.kind for p in made.proposals})
     app.selectbox(key="make_shown").set_value("word_order").run()
     app.button(key="make_reject_all").click().run()
     app.multiselect(key="make_kinds").set_value([]).run()
