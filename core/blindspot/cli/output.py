@@ -98,10 +98,10 @@ def announce(tasks: Iterable[object], settings: Settings) -> None:
 
 def warn_of_changes(encoders: Iterable[ModelRef], settings: Settings, repository: Repository) -> None:
     """Warn of servers that have another model than before, and of models whose files have changed since their runs."""
-    warn(changes(encoders, repository, settings))
-    encoders = list(dict.fromkeys(encoders))
-    served = (e for e in encoders if e.startswith("api:"))
-    warn(filter(None, (ServedEncoder.of(ServedReference.parse(e), settings).change for e in served)))
+    models = list(dict.fromkeys(encoders))
+    warn(changes(models, repository, settings))
+    served = (model for model in models if model.startswith("api:"))
+    warn(filter(None, (ServedEncoder.of(ServedReference.parse(model), settings).change for model in served)))
 
 
 def print_json(value: object) -> None:

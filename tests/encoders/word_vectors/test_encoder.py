@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from blindspot.encoders import source_files
@@ -156,6 +156,10 @@ VALUES = st.floats(-8, 8, width=32)
 def test_lookup_and_mean_are_those_of_a_slow_loop(
     entries: list[tuple[str, list[float]]], texts: list[str], lowercased: bool
 ) -> None:
+    first: dict[str, tuple[float, ...]] = {}
+    for word, vector in entries:
+        first.setdefault(word.lower() if lowercased else word, tuple(vector))
+    assume(len(first) < 5 or len(set(first.values())) > 1)  # five equal vectors are refused
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "v.txt"
         lines = [" ".join([word, *(repr(v) for v in vector)]) for word, vector in entries]
