@@ -194,7 +194,6 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
     assert "groups of same texts" in written(app), "one text is there twice"
 
 
-@pytest.mark.heavy
 def test_an_example_that_is_not_tested_is_said_to_be_so(open_app: OpenApp, cache: Path) -> None:
     app = items(open_app, cache, item="0")
     assert "Example 0 is not among the 43" in written(app)

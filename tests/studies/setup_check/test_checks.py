@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+import torch
 
+from blindspot.encoders.transformer import layers
 from blindspot.encoders.transformer.layers import Edit, Token
 from blindspot.studies.setup_check import demo, reading, stability, vectors
 from blindspot.studies.setup_check.models import Model
@@ -188,3 +190,16 @@ def test_tokens_are_changed_at_their_ends(edit: Edit, expected: str) -> None:
     assert "".join(chr(token.id) for token in edit.apply(tokens)) == expected
     alone = [Token(ord("a"), 0)]
     assert edit.apply(alone), "a text keeps a token"
+
+
+def test_readings_of_three_tokens_and_a_padding_by_hand() -> None:
+    """Between a first and a last special token of 1 and 6 lies a piece of 2; the padding's 9 counts nowhere."""
+    layer = torch.tensor([[[1.0], [2.0], [6.0], [9.0]]])
+    mask, pieces = torch.tensor([[1, 1, 1, 0]]), torch.tensor([[0, 1, 0, 0]])
+    values = {reading: vectors.item() for reading, vectors in layers._read([layer, 2 * layer], layer, mask, pieces)}
+    for number, factor in ((0, 1.0), (1, 2.0)):
+        expected = {"mean over tokens": 3, "mean without special tokens": 2, "first token": 1, "last token": 6}
+        for pooling, value in (expected | {"maximum over tokens": 6}).items():
+            assert values[layers.Reading(number, pooling)] == pytest.approx(factor * value), pooling
+    assert values[layers.FIRST_LAST] == pytest.approx(6.0), "both of these layers are the last one"
+    assert values[layers.STATIC] == pytest.approx(2.0)
