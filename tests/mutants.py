@@ -7,8 +7,6 @@ then both with ``--tier rest``, of the mutants that the first tier leaves alive.
 number on a line of the product. Tests run up to the first that fails, the nearest by folder first.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json
@@ -16,8 +14,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,9 +31,8 @@ def hit(number, before=set()):
         before.add(line)
         open({path!r}, "a").write(line)
 """
-# Exit codes of pytest: passed, no such test, none selected; others are of crashes and timeout, too.
-NO_FAULT = {0, 4, 5}
-LONGEST = "1200"  # seconds that the tests of one mutant may take
+# Exit codes of pytest: passed, no such test, none selected; Ctrl-C and SIGKILL. Others are a fault: a crash, a timeout.
+NO_FAULT, STOPPED = {0, 4, 5}, {130, 137, -2, -9}
 SWAPS: dict[type[ast.AST], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
@@ -57,11 +53,14 @@ class Mutant(NamedTuple):
         lines[self.line - 1] = row[: self.start] + self.new.encode() + row[self.end :]
         return b"".join(lines)
 
+    def folder_of_tests(self) -> Path:
+        parents = self.path.relative_to(ROOT).parents
+        return next(tests for up in parents if (tests := ROOT.joinpath("tests", *up.parts[2:])).is_dir())
+
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
-    source = path.read_bytes()
-    rows = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
+    rows = path.read_bytes().splitlines()
+    for node in ast.walk(ast.parse(b"\n".join(rows))):
         match node:
             case ast.Constant(value=int(number)) if type(number) is int:
                 yield Mutant(path, node.lineno, node.col_offset, node.end_col_offset or 0, str(number + 1))
@@ -71,7 +70,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                 | ast.BoolOp(op=operator, values=[left, right])
             ) if left.end_lineno == right.lineno and type(operator) in SWAPS:
                 start, end = left.end_col_offset or 0, right.col_offset
-                if not {b"("[0], b")"[0]} & set(rows[right.lineno - 1][start:end]):
+                if not set(b"()") & set(rows[right.lineno - 1][start:end]):
                     yield Mutant(path, right.lineno, start, end, f" {SWAPS[type(operator)]} ")
 
 
@@ -80,61 +79,53 @@ def probed(path: Path, lines: dict[int, int]) -> bytes:
     tree = ast.parse(path.read_bytes())
     bodies = [body for node in ast.walk(tree) for _, body in ast.iter_fields(node) if isinstance(body, list)]
     for line, number in lines.items():
-        statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and hasattr(node, "end_lineno")
-                      and node.lineno <= line <= (node.end_lineno or 0)]  # fmt: skip
+        nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+        statements = [node for node in nodes if node.lineno <= line <= (node.end_lineno or 0)]
         functions = [node for node in statements[:-1] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         if not functions or any("jit" in ast.unparse(each) for node in functions for each in node.decorator_list):
-            continue  # executed at import, or compiled by numba, which knows no probe
-        innermost = min(statements, key=lambda node: (node.end_lineno or 0) - node.lineno)
-        (body,) = (body for body in bodies if innermost in body)
-        probe = ast.parse(f"__import__('blindspot.{PROBE.stem}', fromlist=['hit']).hit({number})").body
-        body[body.index(innermost) : body.index(innermost)] = probe
+            continue  # executed at import, or compiled by numba: all tests of its folder are run
+        (body,) = (body for body in bodies if statements[-1] in body)  # ast.walk ends with the innermost
+        probe = ast.parse(f"__import__('blindspot.{PROBE.stem}', fromlist=['hit']).hit({number})").body[0]
+        body.insert(body.index(statements[-1]), probe)
     return ast.unparse(ast.fix_missing_locations(tree)).encode()
 
 
-def pytest(*arguments: str, limit: Sequence[str] = ()) -> int:
-    command = [*limit, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+def fails(*arguments: str, seconds: int) -> bool:
+    command = ["timeout", str(seconds), sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
-
-
-@contextmanager
-def changed(sources: dict[Path, bytes]) -> Iterator[None]:
-    before = {path: path.read_bytes() for path in sources}
-    try:
-        for path, source in sources.items():
-            path.write_bytes(source)
-        yield
-    finally:
-        for path, source in before.items():
-            path.write_bytes(source)
+    code = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
+    return code not in NO_FAULT if code not in STOPPED else sys.exit(f"pytest was stopped (exit code {code})")
 
 
 def measure(mutants: list[Mutant], tier: str) -> None:
-    (hits := DATA / tier).unlink(missing_ok=True)
+    """Line "3 tests/x.py::test_y" of the tier's file: test_y executes mutant 3; a folder where that can't be seen."""
+    hits = DATA / tier
     PROBE.write_text(WRITES_HITS.format(path=str(hits)))
-    paths = {mutant.path for mutant in mutants}
-    with changed({path: probed(path, {m.line: i for i, m in enumerate(mutants) if m.path == path}) for path in paths}):
-        try:
-            pytest("-n", "2", "--dist", "loadfile", "--tier", tier)
-        finally:
-            PROBE.unlink()
+    for path in {mutant.path for mutant in mutants}:
+        path.write_bytes(probed(path, {mutant.line: i for i, mutant in enumerate(mutants) if mutant.path == path}))
+    unseen = [i for i, mutant in enumerate(mutants) if b".hit(%d)" % i not in mutant.path.read_bytes()]
+    hits.write_text("".join(f"{i} {mutants[i].folder_of_tests()}\n" for i in unseen))
+    fails("-n", "2", "--dist", "loadfile", "--tier", tier, seconds=7200)
 
 
-def tests_of(number: int, mutant: Mutant, tier: str) -> list[str]:
-    """Those that execute its statement, nearest by folder first; of one executed at import, its folder's."""
-    hits = (line.split(" ", 1) for line in (DATA / tier).read_text().splitlines())
-    tests = {test for hit, test in hits if hit == str(number)} - {""}
-    place = mutant.path.relative_to(ROOT)
-    folders = (ROOT / "tests" / "/".join(parent.parts[2:]) for parent in place.parents)
-    nearest = sorted(tests, key=lambda test: (-len({*place.parts} & {*Path(test.partition("::")[0]).parts}), test))
-    return nearest or [str(next(folder for folder in folders if folder.is_dir()))]
-
-
-def is_killed(number: int, mutant: Mutant, tier: str) -> bool:
-    (names := DATA / f"tests of {number}").write_text("\n".join(tests_of(number, mutant, tier)))
-    with changed({mutant.path: mutant.source()}):
-        return pytest("-x", "--tier", tier, f"@{names}", limit=("timeout", LONGEST)) not in NO_FAULT
+def kill(mutants: list[Mutant], tier: str) -> None:
+    results = DATA / "results.json"
+    tiers: dict[str, dict[str, bool]] = json.loads(results.read_text()) if results.exists() else {}
+    hits = [line.split(" ", 1) for line in (DATA / tier).read_text().splitlines()]
+    for number, mutant in enumerate(mutants):
+        killed = tiers.setdefault(f"{mutant.path.relative_to(ROOT)}:{mutant.line} {mutant.new.strip()}", {})
+        if tier in killed or any(killed.values()):
+            continue
+        tests = {test for hit, test in hits if hit == str(number)} - {""}
+        parts = {*mutant.path.parts}
+        nearest = sorted(tests, key=lambda test: (-len(parts & {*Path(test.partition("::")[0]).parts}), test))
+        (names := DATA / "tests").write_text("\n".join(nearest))
+        source = mutant.path.read_bytes()
+        mutant.path.write_bytes(mutant.source())
+        killed[tier] = bool(tests) and fails("-x", "--tier", tier, f"@{names}", seconds=1200)
+        mutant.path.write_bytes(source)
+        results.write_text(json.dumps(tiers, indent=1))
+    print(sum(killed.get(tier, False) for killed in tiers.values()), "of", len(mutants), "killed")
 
 
 def main() -> None:
@@ -143,20 +134,15 @@ def main() -> None:
     parser.add_argument("--tier", choices=("first", "rest"), required=True)
     parser.add_argument("--seed", type=int, default=60)
     options = parser.parse_args()
+    if subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT):
+        parser.error("this checkout has changes, which it would undo; git worktree makes another")
     files = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"])
     mutants = random.Random(options.seed).sample([mutant for path in files for mutant in mutants_of(path)], 60)
-    if options.step == "measure":
-        measure(mutants, options.tier)
-        return
-    results = DATA / "results.json"
-    tiers: dict[str, dict[str, bool]] = json.loads(results.read_text()) if results.exists() else {}
-    for number, mutant in enumerate(mutants):
-        killed = tiers.setdefault(f"{mutant.path.relative_to(ROOT)}:{mutant.line} {mutant.new.strip()}", {})
-        if options.tier not in killed and not any(killed.values()):
-            killed[options.tier] = is_killed(number, mutant, options.tier)
-            results.write_text(json.dumps(tiers, indent=1))
-    for tier in ("first", "rest"):
-        print(tier, sum(killed.get(tier, False) for killed in tiers.values()), "of", len(mutants))
+    try:
+        (measure if options.step == "measure" else kill)(mutants, options.tier)
+    finally:
+        PROBE.unlink(missing_ok=True)
+        subprocess.run(["git", "checkout", "-q", "--", "core", "pages", "app.py"], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":
