@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
 from blindspot.datasets.user_data.files import tabulate
+from blindspot.diagnostics.transfer import learning_curve
 from blindspot.diagnostics.transfer.page import tasks
 from blindspot.names import in_address
 from blindspot.runs import estimates
@@ -105,8 +106,8 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
     assert f"{toy.SPLIT} with `logreg-znorm`, `logreg-chosen`, `mlp-znorm`" in said  # what is missing is offered
 
 
-@pytest.mark.heavy
-def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World) -> None:
+def test_learning_curves_are_offered_and_drawn(open_app: OpenApp, toys: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning_curve, "TRIED", learning_curve.TRIED[:1])  # thirteen times less to fit
     app = open_app(toys.settings.cache, "transfer", data=toy.SPLIT, model=TWO, view="scarce")
     assert "Learning curves of trigrams, bigrams" in written(app)
     for model in ("trigrams", "bigrams"):

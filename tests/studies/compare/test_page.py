@@ -21,7 +21,6 @@ from tests.support.world import World
 SIDES = {"a": str(A), "b": str(B)}
 
 
-@pytest.mark.heavy
 def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", view="numbers", **SIDES)
     found = compare(A, B, filled.repository, {})
@@ -36,7 +35,6 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
     assert costs.loc[costs["cost"] == "dimension", A.label].item() == "96"
 
 
-@pytest.mark.heavy
 def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", item="0", **SIDES)
     listed = table(app, "texts", "gain")
@@ -53,7 +51,6 @@ def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> Non
     assert buttons == {"compute_all", "compute_0", "compute_1"}
 
 
-@pytest.mark.heavy
 def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "overview", view="all tests", pareto_score="heros:demo-minimal")
     assert len(chart_named(app, "wins")["data"][0]["z"]) == 3
@@ -61,7 +58,6 @@ def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: Worl
     assert {trace.get("name") for trace in drawn[1:]} == {A.label, B.label}, "C has no HEROS"
 
 
-@pytest.mark.heavy
 def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path: Path) -> None:
     app = open_app(filled.cache, "compare", model=str(A))
     assert not app.get("plotly_chart")

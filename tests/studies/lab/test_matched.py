@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -202,18 +201,17 @@ def test_the_command_and_the_program_say_what_the_view_says(
     assert set(api.table()["larger"]) == {"letters"}
 
 
-@pytest.mark.matrix
-def test_the_page_draws_what_is_stored(demo_cache: Path, world: World, open_app: OpenApp) -> None:
-    shutil.copytree(replace(world.settings, cache=demo_cache).embeddings, world.settings.embeddings)
-    pairs = pairs_of(["minilm", "lsa"], world.settings)
-    address = {"lab_enc": ["minilm", "lsa"], "lab_chain": ["none"], "lab_task": ["evalrank@demo-pairs"]}
-    for model in ("minilm", "lsa"):
-        world.run("evalrank", model, "demo-pairs")
+def test_the_page_draws_what_is_stored(world: World, open_app: OpenApp) -> None:
+    models = small(world)[:2]
+    pairs = pairs_of(models, world.settings)
+    address = {"lab_enc": models, "lab_chain": ["none"], "lab_task": ["evalrank@small-pairs"]}
+    for model in models:
+        world.run("evalrank", model, "small-pairs")
     app = open_app(world.cache, "lab", view="matched", **address)
     assert not app.exception
     assert any("Compute" in button.label for button in app.button)
-    entry, requests = requests_of(pairs, DatasetRef("demo-pairs"), world.settings)
-    runs = {r.variant: world.run("evalrank", str(r.variant), "demo-pairs") for r in requests}
+    entry, requests = requests_of(pairs, DatasetRef("small-pairs"), world.settings)
+    runs = {r.variant: world.run("evalrank", str(r.variant), "small-pairs") for r in requests}
     app = open_app(world.cache, "lab", view="matched", **address)
     assert not app.exception
     view = matched_view(entry, pairs, runs, world.repository)

@@ -102,12 +102,10 @@ def test_every_surface_has_the_diagnostics_own_tests(
     assert list(api.table()["value"]) == [point.value for point in one.points]
 
 
-@pytest.mark.matrix
 def test_the_page_draws_what_is_stored_and_leaves_out_what_has_no_layers(world: World, open_app: OpenApp) -> None:
     world.add(SMALL_PAIRS)
-    for request in requests_of([ways(By.LAYER, "minilm", world.settings)], DatasetRef("small-pairs"), world.settings)[
-        1
-    ]:
+    layers = [ways(By.LAYER, "minilm", world.settings)]
+    for request in requests_of(layers, DatasetRef("small-pairs"), world.settings)[1]:
         world.run("evalrank", str(request.variant), "small-pairs")
     world.run("evalrank", "minilm", "small-pairs")
     address = {"lab_enc": ["minilm", "lsa"], "lab_chain": ["none"], "lab_task": ["evalrank@small-pairs"]}

@@ -286,7 +286,6 @@ def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Jud
 # --- sessions
 
 
-@pytest.mark.heavy
 def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgments) -> None:
     app = visit("intruder", view="sessions")
     for typed, told in (("a b", "cannot be a session's name"), ("team", "is open"), ("team", "already")):
