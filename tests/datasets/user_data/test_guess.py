@@ -65,6 +65,14 @@ def test_the_support_desks_file(tmp_path: Path) -> None:
     assert pair_of(found) == ("customer_question", "kb_article_chunk")
 
 
+def test_one_cell_of_two_words_makes_no_column_of_sentences(tmp_path: Path) -> None:
+    """Beside two columns of sentences a column of single words would be ids; these three have words, all of them."""
+    words = [consonant + vowel for consonant in "bdfgk" for vowel in "aeiouy"]
+    with pytest.raises(UnclearColumns):
+        read(tmp_path, left=["ba be", *words[1:]], right=["da de", *words[:0:-1]], lemma=words[::-1])
+    assert pair_of(read(tmp_path, left=QUESTIONS, right=CHUNKS, lemma=words)) == ("left", "right")
+
+
 def test_what_says_nothing_about_a_row_is_no_text_of_a_pair(tmp_path: Path) -> None:
     prompts = ["Find the page that answers what was asked here:"] * ROWS
     whys = {"task_prompt": own_guess.ONE_VALUE, "cleaned": own_guess.SAME_TEXTS}
