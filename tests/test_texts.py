@@ -258,6 +258,7 @@ def marked(before: str, after: str) -> str:
         ("a b c", "x y z", "[-a b c-][+x y z+]"),
         ("", "new", "[+new+]"),
         ("Big dogs", "big dogs", "[-Big-][+big+] dogs"),
+        ("It went \t", "It ran \t", "It [-went-][+ran+] \t"),
         ("a " * 1_000 + "b c", "a " * 1_000 + "d c", "a " * 1_000 + "[-b-][+d+] c"),  # a minute, word by word
         ("x " + "a b " * 500 + "y", "x " + "b a " * 500 + "y", f"x [-{'a b ' * 499}a b-][+{'b a ' * 499}b a+] y"),
         ("a " * 1_000, "a " * 999, "a " * 999 + "[-a -]"),

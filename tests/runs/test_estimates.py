@@ -75,6 +75,9 @@ def test_nothing_is_known_at_first_and_it_is_said(settings: Settings, repository
     assert cost.wanted == tuple(requests)
     assert cost.guessed == ("minilm", "minilm-cls")
     assert cost.seconds > 0
+    alone = estimates.estimate([asked(settings, "minilm-cls")], settings, repository)
+    operations = 2 * 22_713_216 * estimates.TOKENS_PER_TEXT * 1_400
+    assert alone.seconds > operations / estimates.GUESSED_FLOPS > alone.seconds - 10, "the rest is ranking"
     first, *others = cost.runs
     assert first.disk_bytes == 5 * 4 * 1_400 * 384, "one pass gives the vectors of all five poolings"
     assert [run.disk_bytes for run in others] == [0, 0, 0]

