@@ -220,6 +220,8 @@ def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open
     assert list(found["CBOW, published"]["y"][1:-1]) == [1, 1, 1, 1, 4.5, 1]  # 93.93, tied with GloVe, then 75.78
     assert list(found["C&amp;W, published"]["y"][1:-1])[-2:] == [1, 4]
     assert "too few for a correlation" in written(app)
+    rows = table(app, "embedding", "rg").set_index("embedding")
+    assert rows.loc["CBOW", ["rg", "men"]].tolist() == [74.0, 70.7], "percents, as in the paper"
     notes = [str(note) for frame in app.dataframe if "note" in frame.value for note in frame.value["note"]]
     assert sum("doubtful as printed" in note for note in notes) == 2
 

@@ -109,6 +109,15 @@ def test_texts_in_figures_are_text(tmp_path: Path) -> None:
     assert all("<b" not in text and "<script" not in text for line in figure.data for text in line.text)
 
 
+def test_few_steps_have_a_tick_and_a_score_each(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = len(made.found.series.numbers)
+    for most, has_each in ((steps, True), (steps - 1, False)):
+        monkeypatch.setattr(figures, "FEW_STEPS", most)
+        figure = figures.score_over_steps(made.found, Scheme.LIGHT)
+        assert (figure.layout.xaxis.tickvals is not None) == has_each
+        assert (figure.data[0].text is not None) == has_each
+
+
 def test_lines_are_the_values_a_little_apart(made: Made) -> None:
     found = made.found
     numbers = found.numbers.tolist()

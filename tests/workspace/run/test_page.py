@@ -54,9 +54,11 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
     assert not starts(app), "a link to the results instead"
     assert "Skipped: Demo minimal pairs" in written(app)
+    assert "of its kind" in written(app)
     app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
     assert app.multiselect(key="run_diagnostics").value == ["heros"], "only what fits is ticked"
     assert "Skipped" not in written(app)
+    assert "of its kind" not in written(app)
     app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
 

@@ -122,17 +122,17 @@ def _in_words(name: str) -> str:
 
 def _kinds(made: Made | None, kinds: Sequence[str]) -> None:
     """A row per kind: what it does, how well, and what it made of the texts."""
-    counts = {} if made is None else {counted.kind: counted for counted in made.by_kind(_rejected(made))}
+    counts = {counted.kind: counted for counted in made.by_kind(_rejected(made))} if made else {}
     rows = []
     for kind in (kind for kind in KINDS if kind in kinds):
         first, measured = KINDS[kind][0], MEASURED[kind]
         row: dict[str, object] = {"kind": _in_words(kind), "meaning": first.meaning.value}
-        if made is not None:
-            kind_counts = counts.get(kind)
+        if made:
+            of_kind = counts[kind]
             row |= {
-                "accepted": kind_counts.rewrites if kind_counts else 0,
-                "passed over": kind_counts.passed_over if kind_counts else 0,
-                "most frequent reason": kind_counts.reasons[0][0] if kind_counts and kind_counts.reasons else "",
+                "accepted": of_kind.rewrites,
+                "passed over": of_kind.passed_over,
+                "most frequent reason": of_kind.reasons[0][0] if of_kind.reasons else "",
             }
         else:
             row["change"] = first.what.replace("at place 1 of", "at each place of")
