@@ -129,6 +129,12 @@ def test_a_store_with_nothing_but_learning_curves_shows_them(open_app: OpenApp, 
     assert not app.exception
 
 
+def test_a_chosen_task_that_is_not_here_is_left_out(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "transfer", model=TWO)
+    app.session_state["tasks"] = [toy.SPLIT, "of-another-classifier"]
+    assert app.run().multiselect(key="tasks").value == [toy.SPLIT]
+
+
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data=toy.SPLIT, model=TWO[:1], view="classifiers")
     assert "at least two models" in written(app)

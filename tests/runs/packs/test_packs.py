@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from blindspot.errors import InputError
 from blindspot.runs import computing, estimates, pipeline, sweeps
 from blindspot.runs.packs import groups, importing
+from blindspot.runs.packs.exporting import Exported, export_packs
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.packs.format import ids_in
 from blindspot.runs.packs.results import PackResults
@@ -82,6 +84,18 @@ def test_nothing_is_asked_of_a_store(requests: Sequence[RunRequest], world: Worl
     pipeline.run(requests[0], world.settings, world.repository)
     assert groups.of_requests(requests, world.settings, 3) == before
     assert estimates.estimate(requests, world.settings, world.repository).wanted == requests[1:]
+
+
+def test_a_run_is_not_exported_with_other_texts(address: str, world: World) -> None:
+    world.add(GramEncoder("trigrams"), SMALL_PAIRS)
+    run = world.run("evalrank", "trigrams", SMALL_PAIRS.id)
+    folder = folder_at(address)
+    assert list(export_packs([run], folder, world.settings, world.repository)) == [Exported(run.run_id)]
+    world.add(replace(SMALL_PAIRS, items=(*SMALL_PAIRS.items[:-1], "Another text.")))
+    (refused,) = export_packs([run], folder, world.settings, world.repository)
+    assert isinstance(refused, importing.Refused)
+    assert SMALL_PAIRS.id in str(refused.error)
+    assert ids_in(folder) == [run.run_id], "what was exported before stays"
 
 
 def test_a_folder_without_packs_is_no_import(address: str, world: World) -> None:

@@ -7,10 +7,20 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.studies.repair import fitting
-from blindspot.studies.repair.fitting import Map, Method, Triplets, fit, nothing, random_map
+from blindspot.studies.repair.fitting import (
+    TEMPERATURE,
+    Map,
+    Method,
+    Triplets,
+    fit,
+    loss_of_vectors,
+    nothing,
+    random_map,
+)
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.tables import each
 
@@ -69,6 +79,16 @@ def test_leads_by_a_loop(method: Method) -> None:
         if not method.is_of_queries:
             p, n = p @ matrix.astype(np.float64), n @ matrix.astype(np.float64)
         assert lead == pytest.approx(cosine(a, p) - cosine(a, n), abs=1e-12)
+
+
+def test_the_loss_by_a_loop() -> None:
+    rng = np.random.default_rng(3)
+    anchor, positive, negative = rng.standard_normal((3, 5, D))
+    moved = rng.standard_normal(4)
+    leads = [float(a @ p) - float(a @ n) for a, p, n in zip(anchor, positive, negative, strict=True)]
+    expected = sum(math.log1p(math.exp(-lead / TEMPERATURE)) for lead in leads) / 5 + 3.0 * sum(moved**2) / 4
+    tensors = (torch.from_numpy(each) for each in (anchor, positive, negative, moved))
+    assert float(loss_of_vectors(*tensors, keep=3.0)) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.trains

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,6 +28,20 @@ def _on_node(software: dict[str, str], task: bytes) -> node.Answer:
     import ray
 
     return node.work(software, task, ray.get_runtime_context().get_node_id(), process_is_ours=True)
+
+
+def shared_out(cpus: Sequence[int], workers: int | None) -> tuple[int, float]:
+    """How many tasks work at the same time on nodes with so many cores, and how many cores each has.
+
+    Args:
+        workers: how many are to work side by side, with no more threads than there are cores; None for what the nodes
+            have room for.
+    """
+    total = max(sum(cpus), 1)
+    each = max(1, min([CPUS_WITH_WEIGHTS, *(n for n in cpus if n)]))
+    if not workers:
+        return max(sum(n // each for n in cpus), 1), each
+    return workers, max(1, min(each, total // workers)) if total >= workers else total / workers
 
 
 class RayEngine:
@@ -77,12 +91,7 @@ class RayEngine:
             raise InputError(f"--gpus-per-task is {gpus:g}, and no node of the cluster has a GPU")
         self._gpus = (1.0 if has_gpu and device != "cpu" else 0.0) if gpus is None else gpus
         self.limit = workers
-        total = max(sum(cpus), 1)
-        each = max(1, min([CPUS_WITH_WEIGHTS, *(n for n in cpus if n)]))
-        self.workers = workers or max(sum(n // each for n in cpus), 1)
-        if workers:  # as many side by side as are asked for, and no more threads than there are cores
-            each = max(1, min(each, total // workers))
-        self._cpus = each if not workers or total >= workers else total / workers
+        self.workers, self._cpus = shared_out(cpus, workers)
 
     def nodes(self) -> frozenset[str]:
         return frozenset(alive["NodeID"] for alive in self._alive())

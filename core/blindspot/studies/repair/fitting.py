@@ -197,9 +197,8 @@ def fit(
         m, k = triplets.shape[1], pairs.shape[1]
         anchor, left = mapped(torch.cat([triplets[0], pairs[0]])).split([m, k])
         positive, negative, right = answering(torch.cat([triplets[1], triplets[2], pairs[1]])).split([m, m, k])
-        lead = (anchor * (positive - negative)).sum(-1)
-        moved = (left * right).sum(-1) - (units[pairs[0]] * units[pairs[1]]).sum(-1)
-        return torch.nn.functional.softplus(-lead / TEMPERATURE).mean() + keep * moved.square().mean()
+        before = (units[pairs[0]] * units[pairs[1]]).sum(-1)
+        return loss_of_vectors(anchor, positive, negative, (left * right).sum(-1) - before, keep)
 
     def drawn(among: Any, count: int) -> Any:
         return among[torch.randint(len(among), (2, count), generator=generator)]
@@ -228,6 +227,19 @@ def fit(
             optimizer.step()
     progress(stage, STEPS, STEPS)
     return Map(kept, method.is_of_queries, at)
+
+
+def loss_of_vectors(anchor: Any, positive: Any, negative: Any, moved: Any, keep: float) -> Any:
+    """Softplus of the negative leads of positives over negatives, and ``keep`` times the squares of ``moved``.
+
+    Args:
+        anchor, positive, negative: unit vectors ``[m, d]``.
+        moved: by how much the map changes cosines ``[k]``.
+    """
+    import torch
+
+    lead = (anchor * (positive - negative)).sum(-1)
+    return torch.nn.functional.softplus(-lead / TEMPERATURE).mean() + keep * moved.square().mean()
 
 
 @contextmanager
