@@ -55,8 +55,9 @@ class Names:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def model(self, reference: str) -> str:
-        """The model's name, with its version if there are several."""
-        return ", ".join(filter(None, (self.every_version(reference), self._version(reference))))
+        """The model's name, with its version in brackets if there are several."""
+        version = self._version(reference)
+        return f"{self.every_version(reference)} ({version})" if version else self.every_version(reference)
 
     def every_version(self, reference: str) -> str:
         """The model's name, shared by all its versions."""
@@ -67,7 +68,7 @@ class Names:
         """The name for narrow places; a version's number (“kb v1”) stays, since a menu would cut it off."""
         version = self._version(reference)
         number = re.match(r"version (\w+)", version)  # of "version 1 of 21 Nov"
-        end = f" v{number[1]}" if number else f", {version}" if version else ""
+        end = f" v{number[1]}" if number else f" ({version})" if version else ""
         return f"{shortened(self.every_version(reference), max(width - len(end), 8))}{end}"
 
     def _version(self, reference: str) -> str:

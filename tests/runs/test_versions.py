@@ -105,8 +105,8 @@ def test_versions_are_numbered_and_dated(changed: Changed) -> None:
     at = changed.before[0].started_at
     assert versions == {changed.older: f"version 1 of {at:%-d %b}", changed.model: f"version 2 of {at:%-d %b}"}
     called = Names.of([changed.model], {}, {("model", changed.model): "KB"}, versions)
-    assert called.model(changed.older) == f"KB, {versions[changed.older]}"
-    assert called.model(changed.model) == f"KB, {versions[changed.model]}"
+    assert called.model(changed.older) == f"KB ({versions[changed.older]})"
+    assert called.model(changed.model) == f"KB ({versions[changed.model]})"
     assert called.every_version(changed.older) == "KB"
     with names.in_force(called):
         assert [Variant.parse(v).label_within(20) for v in changed.pair] == ["KB v1", "KB v2"]
@@ -134,15 +134,15 @@ def test_stored_scores_of_replaced_files_are_marked_until_the_files_are_back(rep
     repository, settings = replaced.world.repository, replaced.world.settings
     newest = f"{replaced.after[-1].started_at:%Y-%m-%d %H:%M}"
     called = names_of(repository, settings)
-    assert called.model(replaced.model).endswith(MARK)
-    assert not called.model(replaced.older).endswith(MARK)
+    assert called.model(replaced.model).endswith(f"{MARK})")
+    assert MARK not in called.model(replaced.older)
     (sentence,) = changes(map(ModelRef.parse, [replaced.model, replaced.older, "lsa"]), repository, settings)
     assert newest in sentence
     assert changes([ModelRef("lsa")], repository, settings) == []
     assert len(changes([ModelRef.parse(f"fuse:{replaced.model}+bm25")], repository, settings)) == 1, "as a part"
     replaced.write(1, 5)
     assert changes([ModelRef(replaced.model)], repository, settings) == []
-    assert not names_of(repository, settings).model(replaced.model).endswith(MARK)
+    assert MARK not in names_of(repository, settings).model(replaced.model)
 
 
 def test_a_file_of_rankings_has_versions_too_alone_and_in_a_fusion(tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostics.evalrank.kinds import Bands, by_bands, scores_by_kind
+from blindspot.diagnostics.evalrank.kinds import UNKNOWN, Bands, by_bands, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.frequency import classes
 from blindspot.diagnostics.frequency.hubness import Lists
 from blindspot.numerics.neighbors.hubness import Chance, Hubness, Tail, by_chance, tail
 from blindspot.numerics.statistics.association import Correlation, spearman
-from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.estimate import Estimate, Measured
 from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.spaces import Space
 from blindspot.types import Float64, Int64
 from blindspot.variants import Variant
@@ -214,6 +215,19 @@ class BandsView:
     sides: Mapping[str, pd.DataFrame]
     cells: Mapping[str, pd.DataFrame]
     left_out: int
+
+    def ends(self, run: str, measure: str) -> list[tuple[str, Measured]]:
+        """The rarest and the most frequent band of queries with enough pairs, and the run's score on each; none if
+        there is only one such band."""
+        sides = self.sides[run]
+        bands = sides[(sides["side"] == "query") & (sides["label"] != UNKNOWN) & (sides["pairs"] >= FEW)]
+        if len(bands) < 2:
+            return []
+        values, lows, highs = (bands[name].iloc[[0, -1]] for name in (measure, f"{measure}_low", f"{measure}_high"))
+        return [
+            (label, Measured(value, None if math.isnan(low) else Interval(low, high)))
+            for label, value, low, high in zip(bands["label"].iloc[[0, -1]], values, lows, highs, strict=True)
+        ]
 
     def highest(self, measure: str) -> float:
         """The highest score of a cell with enough pairs; 0 without such a cell."""

@@ -24,6 +24,11 @@ class Correlation:
     n: int
 
     @property
+    def sign(self) -> int:
+        """1 or -1 where the interval is above or below 0, else 0."""
+        return int(self.interval.low > 0) - int(self.interval.high < 0)
+
+    @property
     def text(self) -> str:
         """``+0.123 (95% CI +0.100 to +0.146)``, ``+0.123`` without an interval, or ``undefined``."""
         if np.isnan(self.value):

@@ -12,11 +12,19 @@ from streamlit.testing.v1 import AppTest
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostics.evalrank.definition import ENTRY
-from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.evalrank.kinds import by_bands, scores_by_kind
+from blindspot.diagnostics.evalrank.pairs import RunRows, rows_of_runs
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.hubness import nearest_lists
+from blindspot.diagnostics.frequency.page.norms import in_words as norms_in_words
+from blindspot.diagnostics.frequency.view import BandsView
 from blindspot.numerics.neighbors.hubness import Hubness
+from blindspot.numerics.ranking.problem import RankCounts
 from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.numerics.statistics.association import Correlation
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.spaces import open_spaces
 from blindspot.variants import Variant
 from tests.conftest import make_settings
@@ -79,6 +87,18 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: W
     assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
 
+def test_the_sentence_of_bands_is_about_the_rarest_and_the_most_frequent_queries_of_which_there_are_enough() -> None:
+    m = FEW
+    queries = np.repeat([np.nan, 2.5, 3.5, 4.5, 6.0], [m, m - 1, m, m, m])  # few are the rarest, some are not counted
+    numbers = np.arange(len(queries))
+    counts = RankCounts(numbers * 0.0, np.repeat([0, 0, 3, 1, 0], [m, m - 1, m, m, m]), numbers * 0)
+    bands, dependence = by_bands(queries, queries), Dependence.of(2 * numbers, 2 * numbers + 1)
+    sides = scores_by_kind(bands.sides, RunRows(numbers, counts, counts), numbers, dependence, filtered=False)
+    view = BandsView(bands, {"run": sides}, {}, 0)
+    assert [(label, score.value) for label, score in view.ends("run", "mrr")] == [("1 to 10", 0.25), ("over 100", 1.0)]
+    assert not BandsView(bands, {"run": sides[sides["label"] != "over 100"].iloc[:3]}, {}, 0).ends("run", "mrr")
+
+
 def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "trigrams", after="center")
     assert "has not ranked" in written(app)
@@ -128,6 +148,19 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world:
     assert f"**constant + center**: all {len(SMALL_PAIRS.items)} vectors are zero" in text
     app.segmented_control(key="norms_order").set_value("shortest").run()
     assert table(app, "length")["length"].tolist() == sorted(norms[norms > 0])
+
+
+def test_the_sentence_of_lengths_says_longer_or_shorter_only_outside_of_chance() -> None:
+    def correlated(low: float, value: float, high: float) -> dict[Variant, Correlation]:
+        return {Variant("kb", "none"): Correlation(value, Interval(low, high), 50)}
+
+    nothing = float("nan")
+    assert "longer" in norms_in_words(correlated(0.1, 0.3, 0.5))
+    assert "shorter" in norms_in_words(correlated(-0.5, -0.3, -0.1))
+    for case in (correlated(-0.1, 0.1, 0.3), correlated(nothing, 1.0, nothing)):
+        assert "no significant" in norms_in_words(case)
+    both = norms_in_words(correlated(0.1, 0.3, 0.5) | {Variant("lsa", "none"): Correlation(-0.25, Interval(-1, 0), 50)})
+    assert both.endswith("lsa −0.250.")
 
 
 # --- hubs

@@ -20,9 +20,10 @@ from blindspot.diagnostics.frequency.view import BandsView, bands_view
 from blindspot.errors import BlindspotError
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.written import SCORE, with_ci
 from blindspot.runs import requesting
 from blindspot.store.records import RunRecord
+from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import kinds, tables
@@ -63,6 +64,8 @@ def show(shown: FrequencyView) -> None:
         return
     filtered = choose_filtered()
     scores = _scores(pairs_of(ENTRY, runs), shown, filtered)
+    if sentence := in_words(headline.subject_first(runs, shown.picks)[0], scores):
+        headline.show(sentence)
     st.caption(
         "Occurrences per million words. Bars: 95% CI that allow for pairs sharing texts; hollow and gray: fewer "
         f"than {FEW} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
@@ -88,6 +91,17 @@ def show(shown: FrequencyView) -> None:
         _table(runs, scores)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
+
+
+def in_words(run: RunRecord, scores: BandsView) -> str:
+    """The run's scores on the rarest and on the most frequent queries; "" where too few are of other bands."""
+    if not (ends := scores.ends(run.run_id, MEASURE)):
+        return ""
+    (rare, on_rare), (frequent, on_frequent) = ends
+    return (
+        f"**{as_text(run.plan.variant.label)}**: {MEASURES[MEASURE]} {with_ci(on_rare, SCORE)} on queries that occur "
+        f"{rare} times per million words, {with_ci(on_frequent, SCORE)} on those that occur {frequent} times."
+    )
 
 
 def _wanted(shown: FrequencyView, finished: Sequence[RunRecord]) -> list[Variant]:

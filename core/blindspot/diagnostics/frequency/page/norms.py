@@ -12,8 +12,10 @@ from blindspot.diagnostics.frequency import norms
 from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.diagnostics.frequency.norms import Norms
 from blindspot.diagnostics.frequency.page.frequency_view import FrequencyView
-from blindspot.numerics.statistics.written import SCORE
+from blindspot.numerics.statistics.association import Correlation
+from blindspot.numerics.statistics.written import SCORE, number
 from blindspot.runs.spaces import Space
+from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets import tables
@@ -46,6 +48,8 @@ def show(shown: FrequencyView) -> None:
     for variant, of_model in by_variant.items():
         if of_model.alike:
             _say_alike(variant, of_model)
+    if correlated := {v: norms.correlation for v, norms in by_variant.items() if not np.isnan(norms.correlation.value)}:
+        headline.show(in_words(correlated))
     if count and drawn:
         _charts(shown, drawn[:MOST_CHARTS], by_variant)
     if len(drawn) > MOST_CHARTS:
@@ -55,6 +59,17 @@ def show(shown: FrequencyView) -> None:
         _extremes(shown, drawn, by_variant)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
+
+
+def in_words(correlations: Mapping[Variant, Correlation]) -> str:
+    """What the length of the first model's vectors has to do with frequency, and of the others' in short."""
+    (first, correlation), *others = correlations.items()
+    verdict = {1: "more frequent is **longer**", -1: "more frequent is **shorter**"}.get(
+        correlation.sign, "length and frequency have **no significant relation**"
+    )
+    text = f"Vectors of **{as_text(first.label)}**: {verdict}, ρ = {correlation.text}"
+    rest = ", ".join(f"{as_text(variant.label)} {number(other.value, '+.3f')}" for variant, other in others)
+    return f"{text}; ρ of other models: {rest}." if rest else f"{text}."
 
 
 @cached(32, "Measuring lengths …")
@@ -80,14 +95,14 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[V
     count = int(np.count_nonzero(shown.frequencies.known))
     ends = (float(np.nanmin(zipf)) - 0.2, float(np.nanmax(zipf)) + 0.2)
     columns = st.columns(2) if len(spaces) > 1 else [st.container()]
-    for number, space in enumerate(spaces):
+    for place, space in enumerate(spaces):
         of_model = by_variant[space.variant]
         here = rows[of_model.norms[rows] > 0]
-        with columns[number % len(columns)]:
+        with columns[place % len(columns)]:
             st.markdown(f"**{as_text(space.variant.label)}** · ρ = {of_model.correlation.text}")
             dots, style = (zipf[here], of_model.norms[here], space.items[here]), shown.styles[space.variant]
             figure = norm_scatter(*dots, of_model.medians, ends, style, shown.scheme)
-            st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
+            st.plotly_chart(figure, key=f"norms_{place}", config={"displaylogo": False})
     st.caption(
         f"Dots: a random sample of {len(rows):,} of the {count:,} items, the same in every chart. Line, ρ: all items."
         if len(rows) < count
