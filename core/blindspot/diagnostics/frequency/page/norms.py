@@ -45,11 +45,9 @@ def show(shown: FrequencyView) -> None:
         st.info("None of these texts has a known frequency, so vector lengths cannot be plotted against it.")
     by_variant = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
     drawn = [space for space in shown.spaces if not by_variant[space.variant].alike]
-    for variant, of_model in by_variant.items():
-        if of_model.alike:
-            _say_alike(variant, of_model)
     if correlated := {v: norms.correlation for v, norms in by_variant.items() if not np.isnan(norms.correlation.value)}:
         headline.show(in_words(correlated))
+    _say_alike({variant: of_model for variant, of_model in by_variant.items() if of_model.alike})
     if count and drawn:
         _charts(shown, drawn[:MOST_CHARTS], by_variant)
     if len(drawn) > MOST_CHARTS:
@@ -77,16 +75,19 @@ def _norms(space: Space, frequencies: Frequencies) -> Norms:
     return norms.against_frequency(space.vectors, frequencies.zipf)
 
 
-def _say_alike(variant: Variant, of_model: Norms) -> None:
-    name = f"**{as_text(variant.label)}**"
-    if of_model.zeros == len(of_model.norms):
-        st.info(f"{name}: all {of_model.zeros:,} vectors are zero.")
-        return
-    st.info(
-        f"{name}: all vectors have the same length, {of_model.longest:.4g}: the model or its post-processing "
-        "normalizes them, or they do not differ. Length says nothing about frequency here.",
-        icon=":material/straighten:",
-    )
+def _say_alike(by_variant: Mapping[Variant, Norms]) -> None:
+    lines: dict[str, list[str]] = {}
+    for variant, of_model in by_variant.items():
+        are_zero = of_model.zeros == len(of_model.norms)
+        line = (
+            f"all {of_model.zeros:,} vectors are zero."
+            if are_zero
+            else f"all vectors have the same length, {of_model.longest:.4g}: the model or its post-processing "
+            "normalizes them, or they do not differ. Length says nothing about frequency here."
+        )
+        lines.setdefault(line, []).append(f"**{as_text(variant.label)}**")
+    for line, variants in lines.items():
+        st.info(f"{', '.join(variants)}: {line}", icon=":material/straighten:")
 
 
 def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[Variant, Norms]) -> None:
@@ -99,7 +100,8 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], by_variant: Mapping[V
         of_model = by_variant[space.variant]
         here = rows[of_model.norms[rows] > 0]
         with columns[place % len(columns)]:
-            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {of_model.correlation.text}")
+            if len(spaces) > 1:
+                st.markdown(f"**{as_text(space.variant.label)}** · ρ = {of_model.correlation.text}")
             dots, style = (zipf[here], of_model.norms[here], space.items[here]), shown.styles[space.variant]
             figure = norm_scatter(*dots, of_model.medians, ends, style, shown.scheme)
             st.plotly_chart(figure, key=f"norms_{place}", config={"displaylogo": False})
