@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from blindspot.settings import Settings
@@ -15,7 +17,9 @@ COMPUTED = ("evalrank", "demo-pairs"), ("heros", "demo-minimal"), ("geometry", "
 
 @pytest.fixture(scope="module")
 def filled(module_world: World) -> World:
-    module_world.add(*(GramEncoder(v.encoder, size) for v, size in ((A, 3), (B, 2), (C, 1))))
+    grams = [GramEncoder(variant.encoder, size) for variant, size in ((A, 3), (B, 2), (C, 1))]
+    grams[1].info = replace(grams[1].info, dimension=160)
+    module_world.add(*grams)
     for diagnostic, dataset in COMPUTED:
         for variant in (A, B):
             module_world.run(diagnostic, str(variant), dataset)

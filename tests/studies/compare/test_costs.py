@@ -12,6 +12,7 @@ from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.runs.encoders_here import read_library
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
+from blindspot.studies.compare.costs import Cost, CostKind, kinds_that_differ
 from tests.conftest import make_settings
 
 
@@ -31,6 +32,14 @@ def test_the_speed_of_a_model_is_the_same_everywhere(demo_cache: Path) -> None:
         summary = library.find(variant.encoder)
         assert summary is not None
         assert [(speed.device, speed.texts_per_second) for speed in summary.speeds] == [("cpu", expected)]
+
+
+def test_only_a_known_cost_that_differs_is_offered() -> None:
+    alike, unknown = Cost(384, 22), Cost(None, None)
+    assert kinds_that_differ([alike, alike, unknown]) == []
+    assert kinds_that_differ([alike, Cost(384, 33)]) == [CostKind.PARAMETERS]
+    assert kinds_that_differ([alike, Cost(384, 22, bytes_per_text=48)]) == [CostKind.MEMORY]
+    assert kinds_that_differ([alike, Cost(96, 22)]) == [CostKind.DIMENSION, CostKind.MEMORY]
 
 
 def test_a_static_pooling_counts_its_own_parameters(tmp_path: Path) -> None:

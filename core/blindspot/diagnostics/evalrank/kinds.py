@@ -132,7 +132,7 @@ def by_bands(queries: Float64, matches: Float64) -> Bands:
     numbers = {side: _band(values) for side, values in zip(SIDES, (queries, matches), strict=True)}
     bins = tuple(Bin(label, number, number + 1) for number, label in enumerate(LABELS))
     groups = [group for side in SIDES for group in binned(side, numbers[side], bins)]
-    axis = {side: f"{side}, per million" for side in SIDES}
+    axis = {side: f"band of the {side}" for side in SIDES}
     of_query, of_match = numbers["query"], numbers["match"]
     cells, places = [], []
     for i, query_label in enumerate(LABELS):

@@ -5,7 +5,7 @@ Speed is left out: the stored speeds were measured at different times under diff
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -56,6 +56,12 @@ class CostKind(StrEnum):
             CostKind.MEMORY: cost.megabytes_per_million,
         }
         return values[self]
+
+
+def kinds_that_differ(costs: Iterable[Cost]) -> list[CostKind]:
+    """The kinds of cost that tell some of these apart; an unknown cost tells nothing."""
+    known = list(costs)
+    return [kind for kind in CostKind if len({kind.of(cost) for cost in known} - {None}) > 1]
 
 
 def cost_of(variant: Variant, repository: Repository) -> Cost:

@@ -64,8 +64,7 @@ def show(shown: FrequencyView) -> None:
         return
     filtered = choose_filtered()
     scores = _scores(pairs_of(ENTRY, runs), shown, filtered)
-    if sentence := in_words(headline.subject_first(runs, shown.picks)[0], scores):
-        headline.show(sentence)
+    headline.show(in_words(headline.subject_first(runs, shown.picks)[0], scores))
     st.caption(
         "Occurrences per million words. Bars: 95% CI that allow for pairs sharing texts; hollow and gray: fewer "
         f"than {FEW} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
@@ -94,9 +93,12 @@ def show(shown: FrequencyView) -> None:
 
 
 def in_words(run: RunRecord, scores: BandsView) -> str:
-    """The run's scores on the rarest and on the most frequent queries; "" where too few are of other bands."""
+    """The run's scores on the rarest and on the most frequent queries, or that too few are of other bands."""
     if not (ends := scores.ends(run.run_id, MEASURE)):
-        return ""
+        return (
+            f"**No answer from these pairs:** fewer than two bands have {FEW} queries or more, so they do not tell "
+            "rare words from frequent ones."
+        )
     (rare, on_rare), (frequent, on_frequent) = ends
     return (
         f"**{as_text(run.plan.variant.label)}**: {MEASURES[MEASURE]} {with_ci(on_rare, SCORE)} on queries that occur "
@@ -107,13 +109,12 @@ def in_words(run: RunRecord, scores: BandsView) -> str:
 def _wanted(shown: FrequencyView, finished: Sequence[RunRecord]) -> list[Variant]:
     """The picked variants and their post-processed copies; if none are picked, the first that were run here."""
     have = {run.plan.variant for run in finished}
-    ranked = [] if shown.picks.variants else [variant for variant in repository().variants() if variant in have]
+    stored = [variant for variant in repository().variants() if variant in have]
+    ranked = [] if shown.picks.variants else shown.picks.subject_first(shown.picks.asked_for(stored))
     if not ranked:
         return [space.variant for space in shown.spaces]
     if len(ranked) > MOST_VARIANTS:
-        st.caption(
-            f"Here the first {MOST_VARIANTS} of the {len(ranked):,} variants whose ranks on this dataset are stored."
-        )
+        st.caption(f"Here the first {MOST_VARIANTS} of the {len(ranked):,} models whose ranks are stored.")
     copies = [twin for twin in shown.after.values() if twin not in ranked[:MOST_VARIANTS]]
     return [*ranked[:MOST_VARIANTS], *copies]
 

@@ -7,7 +7,7 @@ import streamlit as st
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.studies.compare import figures
-from blindspot.studies.compare.costs import CostKind
+from blindspot.studies.compare.costs import kinds_that_differ
 from blindspot.studies.compare.page.compare_view import among_of
 from blindspot.studies.compare.page.reading import costs_of, of_several
 from blindspot.studies.compare.rows import MOST_VARIANTS, doubts_of, holding_in_words
@@ -51,12 +51,15 @@ def _pareto(by_pair: ByPair, variants: list[Variant]) -> None:
     if not by_id:
         return
     st.markdown("**Which models are worth their cost?**")
+    costs = costs_of(variants)
+    if not (kinds := kinds_that_differ(costs.values())):
+        st.caption("No known cost (dimension, parameters, MB per million texts) tells them apart.")
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = one_named("Score", list(by_id), key=KEY_SCORE, index=0, name=lambda i: _name(*by_id[i]), width=340)
-        kind = one_of("Cost", CostKind, KEY_COST)
+        kind = one_of("Cost", kinds, KEY_COST)
     score = by_id.get(str(chosen), next(iter(by_id.values())))
     differences = difference_of(by_pair, score)
-    costs = costs_of(variants)
     drawn = points(by_pair, score, costs, kind)
     if differences is None or not drawn.points:
         st.caption("This cost is not known for any of them.")
