@@ -15,7 +15,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.gpu.running import TOKENS_PER_BATCH
-from blindspot.encoders.transformer import unpadded
+from blindspot.encoders.transformer import library, unpadded
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt
 from blindspot.settings import Settings
@@ -207,3 +207,15 @@ def test_missing_weights_are_named(copied: SentenceTransformerEncoder) -> None:
     assert str(weights) in str(caught.value)
     assert caught.value.remedy
     assert caught.value.exit_code == 1
+
+
+def test_who_encodes_is_known_before_a_model_is_loaded_if_it_was_ever_compared(
+    minilm: SentenceTransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "SHIPPED", {})
+    encoder = replace(minilm, agreements=tmp_path, loaded={})
+    assert encoder.encoded_by == ""
+    assert encoder.counts_truncated
+    for by, expected in ((library.LIBRARY, library.LIBRARY), (library.OURS, "")):
+        library.keep(tmp_path, encoder._agreement_key, library.Agreement(by))
+        assert encoder.encoded_by == expected
