@@ -67,8 +67,9 @@ class Names:
     def model_within(self, reference: str, width: int) -> str:
         """The name for narrow places; a version's number (“kb v1”) stays, since a menu would cut it off."""
         version = self._version(reference)
-        number = re.match(r"version (\w+)", version)  # of "version 1 of 21 Nov"
-        end = f" v{number[1]}" if number else f" ({version})" if version else ""
+        number = re.match(r"version (\w+)", version)  # of "version 1 of 21 Nov, since changed"
+        rest = version.partition(", ")[2] if number else version
+        end = (f" v{number[1]}" if number else "") + (f" ({rest})" if rest else "")
         return f"{shortened(self.every_version(reference), max(width - len(end), 8))}{end}"
 
     def _version(self, reference: str) -> str:

@@ -12,6 +12,7 @@ from blindspot.encoders.packed_bits import bytes_in_words
 from blindspot.encoders.served.reference import Style
 from blindspot.encoders.served.styles import WrongAnswer, vectors_of
 from blindspot.encoders.table.encoder import Table
+from blindspot.encoders.word_vectors.files import peek, read
 from blindspot.errors import BlindspotError, InputError
 
 COORDINATES = np.random.default_rng(0).normal(size=(40, 384)).astype(np.float32)
@@ -48,3 +49,17 @@ def test_bytes_are_refused_from_files_programs_and_servers(matrix: np.ndarray, t
         matrix_of(matrix, len(matrix), "the model")
     with pytest.raises(WrongAnswer, match=f"{8 * matrix.shape[1]:,}"):
         vectors_of(Style.TEI, matrix.tolist(), len(matrix))
+
+
+@pytest.mark.parametrize("ending", ["txt", "bin", "kv"])
+def test_bytes_are_refused_as_word_vectors(ending: str, tmp_path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    words, path = KeyedVectors(UBINARY.shape[1], dtype=np.uint8), tmp_path / f"words.{ending}"
+    words.add_vectors([f"word{row}" for row in range(len(UBINARY))], UBINARY)
+    if ending == "kv":
+        words.save(str(path), separately=["vectors"])
+    else:
+        words.save_word2vec_format(str(path), binary=ending == "bin")
+    with pytest.raises(InputError, match=rf"{UBINARY.shape[1]} whole numbers.*np\.unpackbits"):
+        read(path, peek(path))

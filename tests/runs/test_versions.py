@@ -136,6 +136,7 @@ def test_stored_scores_of_replaced_files_are_marked_until_the_files_are_back(rep
     called = names_of(repository, settings)
     assert called.model(replaced.model).endswith(f"{MARK})")
     assert MARK not in called.model(replaced.older)
+    assert called.model_within(replaced.model, 30).endswith(f" v2 ({MARK})"), "where it is narrow, too"
     (sentence,) = changes(map(ModelRef.parse, [replaced.model, replaced.older, "lsa"]), repository, settings)
     assert newest in sentence
     assert changes([ModelRef("lsa")], repository, settings) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from blindspot.encoders import packed_bits
 from blindspot.encoders.source_files import kind_of_other, opened
 from blindspot.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
 from blindspot.encoders.word_vectors.keyed import is_keyed, peek_keyed, read_keyed
@@ -84,8 +85,10 @@ MOST_UNDECODABLE = 0.5  # of the words of a binary file
 
 
 def _check_values(path: Path, head: VectorHead, table: WordTable) -> None:
-    """Refuse numbers that cannot be vectors: equal rows, a column of counts, numbers of another type."""
+    """Refuse numbers that cannot be vectors: packed bits, equal rows, a column of counts, numbers of another type."""
     matrix = table.matrix
+    if what := packed_bits.bytes_in_words(matrix):
+        raise InputError(f"{path} has {what}", expected=packed_bits.EXPECTED, remedy=packed_bits.REMEDY)
     some = matrix[:: max(1, len(matrix) // SAMPLE_LINES)]
     if len(matrix) >= LEAST_ROWS and not (some != some[0]).any() and not (matrix != matrix[0]).any():
         what = "0" if not matrix.any() else "equal"
