@@ -14,7 +14,7 @@ from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC
 from blindspot.ui.resources import allowed, scheme, shared_repository
 from blindspot.ui.widgets.work import demo_button
 
-PROMISE = "First findings within 5 seconds, everything within a minute."  # on two idle cores; README and docs too
+PROMISE = "First findings within 10 seconds, everything within 90 seconds."  # on two idle cores; README and docs too
 DEMO = (
     "**See what a model gets wrong, pair by pair, and why one is better**  \n"
     "The demo runs four models on built-in texts: a sentence transformer, its word pieces without context, LSA, and "
