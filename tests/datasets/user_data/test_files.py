@@ -194,6 +194,32 @@ def test_columns_that_a_diagnostic_needed_are_not_called_asked_for(tmp_path: Pat
     assert "remarks" not in named
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "whys"),
+    [
+        (
+            "foo,bar,value\nthe cat sat,a cat sits,4.5\nthe dog ran,cats are nice,0.5\na man eats,he is eating,5\n",
+            DatasetKind.SCORED_PAIRS,
+            {"first text column", "second text column", "by a word in its name"},
+        ),
+        (
+            "premise,hypothesis,label\n" + "".join(f"a cat {i} sits,a cat {i} is sitting,{i % 3}\n" for i in range(30)),
+            DatasetKind.LABELED_TEXTS,
+            None,
+        ),
+    ],
+)
+def test_columns_that_a_diagnostic_needed_keep_the_headers_reasons_without_marks_too(
+    tmp_path: Path, text: str, kind: DatasetKind, whys: set[str] | None
+) -> None:
+    path = given_text(tmp_path, "csv", text)
+    fitted = own.fitting(f"file:{path}", kind)
+    found = own.find(fitted).as_manifest()
+    assert fitted != f"file:{path}"
+    assert "as asked" not in found["why"].values()
+    assert whys is None or set(found["why"].values()) == whys
+
+
 # --- what is counted
 
 

@@ -545,7 +545,7 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
 
 def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
     """The content with the header's reasons, if ``fitting`` would name the same columns as the user; else None."""
-    if not table.marks or table.kinds == (columns.kind,) or columns.kind not in _MEANING:
+    if table.kinds == (columns.kind,) or columns.kind not in _MEANING:
         return None
     try:
         contents = table.contents(columns.kind)
