@@ -203,8 +203,18 @@ def test_a_page_and_a_command_say_that_files_were_replaced(
     app = open_app(replaced.world.cache, "evalrank", data=replaced.dataset, model=replaced.pair)
     assert newest in " ".join(warning.value for warning in app.warning)
     runs = blindspot("runs", "--json")
-    assert newest in runs.err
     assert len(runs.json["runs"]) == len([*replaced.before, *replaced.after])
+    both = [run.run_id for run in replaced.after]
+    commands = [
+        ("findings", "--json"),
+        ("compare", *(f"{replaced.model}~{transform}" for transform in ("none", "center")), "--json"),
+        ("runs", "show", both[0]),
+        ("runs", "compare", *both, "--json"),
+    ]
+    for said in (runs, *(blindspot(*command) for command in commands)):
+        assert newest in said.err
+        assert [warning for warning in said.json["warnings"] if newest in warning], "for who does not read stderr"
+    assert "warnings" not in blindspot("list", "diagnostics", "--json").json
 
 
 @pytest.mark.parametrize("page", ["evalrank", "compare", "models"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from blindspot.names import Names, in_force
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 PROGRAM = "blindspot"
+WARNED: ContextVar[list[str]] = ContextVar("WARNED")  # what this command has warned of, for its JSON
 
 # In the order of the help.
 COMMANDS = {
@@ -88,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
+    WARNED.set([])
     try:
         with naming_extras(), in_force(Names()):  # commands that print tables replace these with the store's
             code = app(args, prog_name=PROGRAM, standalone_mode=False)

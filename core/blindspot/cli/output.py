@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blindspot import names
+from blindspot.cli import WARNED
 from blindspot.datasets.catalog import limits_of
 from blindspot.diagnostic import Score
 from blindspot.encoders.served.encoder import ServedEncoder
@@ -86,7 +87,9 @@ def is_agreed(action: str) -> bool:
 
 
 def warn(warnings: Iterable[str]) -> None:
+    """Print warnings to stderr; ``print_json`` has them too, for readers that do not see it."""
     for warning in warnings:
+        WARNED.get([]).append(warning)
         print("warning:", visible(warning), file=sys.stderr)
 
 
@@ -104,8 +107,12 @@ def warn_of_changes(encoders: Iterable[ModelRef], settings: Settings, repository
     warn(filter(None, (ServedEncoder.of(ServedReference.parse(model), settings).change for model in served)))
 
 
-def print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+def print_json(value: Mapping[str, object]) -> None:
+    """Print an object, with what the command has warned of as its ``warnings``, unless there is nothing."""
+    warned = {"warnings": list(dict.fromkeys(WARNED.get([])))}
+    print(
+        json.dumps({**(warned if any(warned.values()) else {}), **value}, ensure_ascii=False, indent=2, allow_nan=False)
+    )
 
 
 def print_rows(title: str, rows: Sequence[Mapping[str, object]], specs: Mapping[str, str] = {}) -> None:

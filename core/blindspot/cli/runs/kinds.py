@@ -77,7 +77,7 @@ def kinds(
     rows = _known(view.rows)
     if as_json:
         beside = {name: _known(others) for name, others in view.beside.items()}
-        output.print_json({"run_id": record.run_id, "by": by, "axis": dict(view.axis), "kinds": rows} | beside)
+        output.print_json({"run_id": record.run_id, "by": by, "axis": dict(view.axis), "kinds": rows, **beside})
         return
     output.use_names(settings, repository)
     output.print_table(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -33,6 +36,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 
 DOWNLOADED = [f"*{suffix}" for suffix in RELEVANT]
+_ASKS_HUB: ContextVar[bool] = ContextVar("_ASKS_HUB", default=True)
 OTHER_FORMATS = ("onnx", "openvino", "original")  # folders of the hub's repositories that are not downloaded
 
 
@@ -113,6 +117,27 @@ def _here(name: str, settings: Settings) -> Path | None:
     return None
 
 
+@contextmanager
+def as_cached() -> Iterator[None]:
+    """Models of the hub as they are in the cache, within: nobody is asked for newer ones."""
+    token = _ASKS_HUB.set(False)
+    try:
+        yield
+    finally:
+        _ASKS_HUB.reset(token)
+
+
+def cached_name(reference: HubReference, settings: Settings) -> Path:
+    """The file in the cache that names the commit of a branch; it need not exist."""
+    return (
+        settings.cache
+        / "hub"
+        / f"models--{reference.repo.replace('/', '--')}"
+        / "refs"
+        / (reference.revision or "main")
+    )
+
+
 def snapshot(reference: HubReference, settings: Settings) -> Path:
     """The cached folder of a hub model, named after its commit; downloaded unless a pinned commit is complete here.
 
@@ -165,7 +190,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
         except LocalEntryNotFoundError:
             pass
     try:
-        return fetch(local=False)
+        return fetch(local=not _ASKS_HUB.get())
     except (RevisionNotFoundError, RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(
             f"'{name}': the hub at {constants.ENDPOINT} shows no such model or revision ({type(error).__name__})",
