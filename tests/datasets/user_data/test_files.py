@@ -297,6 +297,10 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "lists in parquet": (table({"a": [["x"], ["y"]], "b": ["y", "z"]}), ["row 1, column 'a': [", "is not text"]),
     "half a surrogate": (text("jsonl", '{"a": "\\ud800", "b": "y"}\n{"a": "x", "b": "y"}\n'), ["line 1", "surrogate"]),
     "no two texts": (text("csv", "id,text,x\n1,a,2\n2,b,3\n"), ["no two columns of text", "'id' (numbers)", "'text'"]),
+    "texts within objects": (
+        text("jsonl", '{"q": "a cat", "m": {"pos": "cats"}}\n{"q": "a dog", "m": {"pos": "dogs"}}\n'),
+        ["no two columns of text", "'m' (something else)", "within objects"],
+    ),
     "one pair": (text("csv", "a,b\nx,y\n"), ["has 1 pair; expected at least 2 pairs"]),
     "name twice, parquet": (two_of_a_name, ["two columns 'a'"]),
     "broken JSON": (text("jsonl", '{"a": "x", "b": "y"}\n\n{"a": "x", "b"\n'), ["line 3: broken JSON", "delimiter"]),

@@ -204,7 +204,10 @@ WRONG = {
         ["line 4: grade 2", "has 1 for the same query in line 2"],
     ),
     "half a grade": (text("csv", "query,document,relevance\na,x,1\na,y,1.5\n"), ["line 3", "'1.5' is no grade"]),
-    "a word as grade": (text("csv", "query,document,relevance\na,x,1\na,y,yes\n"), ["line 3", "'yes' is no grade"]),
+    "a word as grade": (
+        text("csv", "query,document,relevance\na,x,1\na,y,yes\n"),
+        ["line 3", "'yes' is no grade", "a number"],
+    ),
     "no grade": (text("csv", "query,document,relevance\na,x,1\na,y,\n"), ["line 3, column 'relevance': nothing"]),
     "a huge grade": (text("csv", "query,document,relevance\na,x,1\na,y,100000\n"), ["line 3", "at most 1,000"]),
     "endless grade": (text("csv", "query,document,relevance\na,x,1\na,y,inf\n"), ["line 3", "'inf' is no grade"]),

@@ -64,6 +64,10 @@ def test_what_is_none(tmp_path: Path, content: str, kind: DatasetKind) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
+        (
+            "a,b,1\nc,d,very low\n",
+            "'very low' is no number; expected a score, a finite number such as 3.5; write a number instead",
+        ),
         ("a,b,1\nc,d,n/a\n", "line 3, column 'score': 'n/a' is no number; expected a score"),
         ("a,b,1\nc,d,\n", "line 3, column 'score': nothing there; expected a score"),
         ("a,b,1\nc,d,nan\n", "line 3, column 'score': nan; expected a score, a finite number"),

@@ -484,6 +484,8 @@ def _as_number(text: str) -> str:
         return "write one number in each row, such as their mean"
     if text.endswith("%"):
         return "write it without the percent sign"
+    if text.replace(" ", "").isalpha():
+        return "write a number instead of each word, the larger the more it means"
     return "write a number alone, such as 3.5, or remove the row"
 
 

@@ -100,11 +100,12 @@ class OwnPairs(OwnFile):
             )
         guessed = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
         if guessed.pair is None:
+            nested = "; write what is within objects as columns of text" if ColumnKind.OTHER in table.kinds else ""
             raise UnclearColumns(
                 f"{table.path} has no two columns of text: {_listed(table, guessed)}",
                 expected="the texts of a pair in two columns, best named query and match",
                 remedy="if two of these hold them, name them with --query-column and --match-column; those of labeled "
-                "texts with --text-column and --label-column",
+                f"texts with --text-column and --label-column{nested}",
             )
         if not guessed.is_clear:
             query, match = (table.names[number] for number in guessed.pair)

@@ -290,7 +290,12 @@ def grade_of(cell: object, where: str) -> int:
     grade = None if is_blank(cell) or isinstance(cell, bool) else _whole(cell)
     if grade is None:
         problem = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
-        raise InputError(f"{where}: {problem}", expected="a whole number, 0 for a document that is not relevant")
+        is_word = str(cell).replace(" ", "").isalpha()
+        raise InputError(
+            f"{where}: {problem}",
+            expected="a whole number, 0 for a document that is not relevant",
+            remedy="write a number instead of each word, the larger the more relevant" if is_word else "",
+        )
     if abs(grade) > HIGHEST:
         raise InputError(f"{where}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
     return grade
