@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 from statistics import median
-from unicodedata import category
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.user_data import guess, judged, labeled_texts, probing, retrieval_folder
@@ -18,7 +17,6 @@ from blindspot.datasets.user_data.columns import (
     LABEL,
     MARK,
     MATCH,
-    MISSING,
     NO_ROLE,
     RELEVANCE,
     SCORE,
@@ -36,16 +34,16 @@ from blindspot.datasets.user_data.kinds import OWN_KINDS
 from blindspot.datasets.user_data.names import LIST_NAMES, MARK_NAMES, NEGATIVE_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
 from blindspot.datasets.user_data.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from blindspot.datasets.user_data.scored_pairs import score_column
+from blindspot.datasets.user_data.text_remarks import MANY_TEXTS, about_texts
 from blindspot.errors import InputError
 from blindspot.files import no_rows, tables
 from blindspot.files.tables import ColumnKind, FileFormat, FileTable
-from blindspot.texts import column_key, counted
+from blindspot.texts import column_key
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
 RECORD = "upload.json"  # beside the copy that an upload keeps
 LONGEST_WORD = 15  # characters
-MANY_TEXTS = 5  # different ones, which do not begin alike by chance
 MOST_CODED = 10  # different values of a column of classes or verdicts
 _PERMISSIONS = "check the path and its permissions"
 
@@ -260,7 +258,7 @@ _DISCARDED = frozenset(
 
 
 def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
-    """Remarks on what is probably not text: marks of missing cells, wrongly decoded text, a pair as a header."""
+    """Remarks on texts that may not be what was meant, and on a pair as a header."""
     texts = [
         number
         for number, column in enumerate(file.columns)
@@ -268,50 +266,15 @@ def _about_texts(table: FileTable, file: OwnFile) -> Iterator[str]:
     ]
     for number in texts:
         cells = [cell for cell in table.cells[number] if isinstance(cell, str)]
-        if 2 * sum(" " in cell.strip() for cell in cells) >= len(cells):  # otherwise these may be words
-            missing = [cell.strip() for cell in cells if cell.strip().casefold() in MISSING]
-            if missing:
-                yield (
-                    f"{counted(len(missing), 'text')} of column '{table.names[number][:40]}' that may stand for "
-                    f"nothing, taken as written: {', '.join(repr(text) for text in dict.fromkeys(missing))}"
-                )
-            filled = [text for cell in cells if (text := cell.strip()).casefold() not in MISSING]
-            numbers = [text for text in filled if judged.is_number(text)]
-            if 0 < len(numbers) <= max(len(cells) * _FEW, 1):
-                yield (
-                    f"{counted(len(numbers), 'text')} of column '{table.names[number][:40]}' that is only a number, "
-                    f"taken as written: {numbers[0]!r}"
-                )
+        name = table.names[number][:40]
+        yield from about_texts(f"of column '{name}'", cells)
         if column_key(table.names[number]) in _LISTS:
-            name = table.names[number][:40]
             yield from (
                 f"cells of column '{name}' may be several texts with '{mark}' between, taken as one each; a list is "
                 'written ["...", "..."]'
                 for mark in "|;"
                 if 2 * sum(mark in cell for cell in cells) >= len(cells) > 0
             )
-        if cells and all(cell[:1] == cell[-1:] == "'" and len(cell) > 1 for cell in map(str.strip, cells)):
-            yield (
-                f"texts of column '{table.names[number][:40]}' are in single quotes, which are read as part of them; "
-                'quotes of a table are "'
-            )
-        elif begun := _beginning(cells):
-            yield f"all texts of column '{table.names[number][:40]}' begin with {begun!r}, which is part of them"
-        for written, source in _ESCAPES.items():
-            if escaped := [sign for cell in cells if (sign := written.search(cell))]:
-                yield (
-                    f"{counted(len(escaped), 'text')} of column '{table.names[number][:40]}' with characters as in "
-                    f"{source}, taken as written: '{escaped[0][0]}'"
-                )
-        lists = list(filter(_LIST.fullmatch, cells))
-        if 0 < len(lists) < len(cells):
-            yield (
-                f"{counted(len(lists), 'text')} of column '{table.names[number][:40]}' written like a list and taken "
-                f"as one text, since others of the column are none: {lists[0][:40]!r}"
-            )
-        if wrong := next(filter(_is_misread, cells), ""):
-            name = table.names[number][:40]
-            yield f"texts of column '{name}' seem to be UTF-8 that was read as something else: {wrong[:40]!r}"
     guessed = [number for number in texts if file.columns[number].why in (guess.FIRST, guess.SECOND)]
     if table.separator and len(guessed) == 2 and all(_may_be_a_row(table, number) for number in guessed):
         names = " and ".join(f"'{table.names[number][:40]}'" for number in guessed)
@@ -363,42 +326,9 @@ def _cells_in_words(table: FileTable, row: int, numbers: Sequence[int]) -> str:
 
 
 _MANY_ROWS = 20  # a single word before so many phrases is hardly one of them
-_ESCAPES = {
-    re.compile(
-        r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});"
-        r"|</?(?:a|b|br|code|div|em|i|li|p|pre|span|strong|u|ul)(?:\s[^<>]*=[^<>]*)?\s?/?>"
-    ): "HTML",
-    re.compile(r"""(?<!\\)\\(?:[nrt](?![a-z])|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'])"""): "JSON",
-}
 _FEW = 0.1
-_LIST = re.compile(r"""\s*\[\s*(["']).*\1\s*\]\s*""", re.DOTALL)
 _LISTS = frozenset((*LIST_NAMES, *NEGATIVE_NAMES))
 _NO_TEXTS = (LABEL, SPLIT, MARK, SCORE, RELEVANCE)
-
-
-def _beginning(cells: Sequence[str]) -> str:
-    """What all texts of a column begin with, up to its last sign: a prompt (``query:``), a tag (``<p>``), Python's
-    ``b'``; "" if there is nothing of the kind, or if the texts are few."""
-    if len(set(cells)) < MANY_TEXTS:
-        return ""
-    first, *_, last = sorted(cell.lstrip().replace('"', "'") for cell in cells)
-    shared = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
-    signs = [place for place, letter in enumerate(shared, 1) if category(letter)[0] in "PSC"]  # no vowel signs
-    begun = cells[0].lstrip()[: signs[-1]] if signs else ""
-    return "" if begun in _OF_SENTENCES else begun
-
-
-_OF_SENTENCES = frozenset("¿ ¡ \" ' “ „ « ( [".split())  # with which texts may begin by chance
-
-
-def _is_misread(cell: str) -> bool:
-    """Whether a text in UTF-8 was decoded as if it were in Windows' encoding, and then saved; or lost letters so."""
-    if cell.isascii() or "\ufffd" in cell:
-        return not cell.isascii()
-    try:
-        return not cell.encode("cp1252").decode("utf-8").isascii()
-    except UnicodeError:
-        return False
 
 
 def _may_be_a_row(table: FileTable, number: int) -> bool:

@@ -34,6 +34,7 @@ from blindspot.datasets.user_data.retrieval_folder.options import (
 )
 from blindspot.datasets.user_data.retrieval_folder.source import JSON_NAMES, Source, id_of, ids_of, numbered, unread
 from blindspot.datasets.user_data.retrieval_folder.trec import Found
+from blindspot.datasets.user_data.text_remarks import about_texts
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.writing import read_limited
@@ -320,18 +321,18 @@ def _read(
             *remarks,
             *about_grades(judgments),
             *_about_unread(asked, query_rows),
-            *_about_nothing("title", (document.title for document in documents)),
-            *_about_nothing("document", (document.text for document in documents)),
-            *_about_nothing("query", (query.text for query in query_rows), "queries"),
+            *_about_titles(document.title for document in documents),
+            *about_texts("of the documents", [document.text for document in documents]),
+            *about_texts("of the queries", [query.text for query in query_rows]),
         ),
     )
 
 
-def _about_nothing(what: str, texts: Iterable[str], many: str = "") -> Iterator[str]:
-    """A remark on texts that may stand for nothing, as where a program wrote its own mark of a missing title."""
-    if marks_of_nothing := [text.strip() for text in texts if text.strip().casefold() in MISSING]:
+def _about_titles(titles: Iterable[str]) -> Iterator[str]:
+    """A remark on titles that may stand for nothing, as where a program wrote its own mark of a missing one."""
+    if marks_of_nothing := [title.strip() for title in titles if title.strip().casefold() in MISSING]:
         shown = ", ".join(repr(text) for text in list(dict.fromkeys(marks_of_nothing))[:5])
-        yield f"{counted(len(marks_of_nothing), what, many)} that may stand for nothing, taken as written: {shown}"
+        yield f"{counted(len(marks_of_nothing), 'title')} that may stand for nothing, taken as written: {shown}"
 
 
 def _about_unread(source: Source, queries: Iterable[Found]) -> Iterator[str]:
