@@ -80,7 +80,7 @@ def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], reposito
                 "is_tie": any(number(test.b, SCORE) == number(closest.a, SCORE) for _, test in alike),
                 "share": len(alike) / len(others),
                 "basis": closest.basis,
-                "corrected": closest.p_corrected,
+                "corrected": (closest.despite and closest.p_corrected) or "",
             },
         )
     ]

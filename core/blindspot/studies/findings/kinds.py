@@ -714,7 +714,7 @@ SHARED: dict[str, Kind] = {
         Rule.FACT,
         "{label}: no significant difference between {A} ({best:.3f}){is_tie:? and|, the best, and} "
         "{scores:models .3f}; {A} less {B} is {value:+.3f}{value:ci +.3f}.",
-        "{basis}, {corrected:p} after Holm-correction; the interval is that of this difference alone",
+        "{basis}{corrected:?, {corrected:p} after correction for several scores|}",
         lambda evidence: evidence["share"],
     ),
     "order-turned-by-{chain}": Kind(
