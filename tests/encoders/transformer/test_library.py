@@ -126,7 +126,9 @@ def _of_two_sides(path: Path, kind: str = "CLIP", **settings: Any) -> Path:
 
     torch.manual_seed(0)
     side = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    of_text = side | {"vocab_size": PIECES} | ({} if settings else {"projection_size": 16})
+    # CLIP takes the vector of the token that ends a text: without one, that of any token, and not the same everywhere.
+    ends = {"bos_token_id": 101, "eos_token_id": 102, "pad_token_id": 0}
+    of_text = side | {"vocab_size": PIECES} | ends | ({} if settings else {"projection_size": 16})
     config = getattr(transformers, f"{kind}Config")(
         text_config=of_text, vision_config=side | {"image_size": 28, "patch_size": 14}, **settings
     )
