@@ -5,8 +5,8 @@ PORT ?= 8501
 BIN := .venv/bin
 # Compiled files are kept: tests start hundreds of processes.
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# Two processes, a file of tests at a time.
-IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# A file of tests at a time, in two processes; the rest in three, since its tests often wait for a browser or a server.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 
 # All threads of a server share two of glibc's arenas: with one for each, what is freed is of little use to the others.
 SERVE := MALLOC_ARENA_MAX=2 $(BIN)/streamlit run app.py --server.port $(PORT)
@@ -20,13 +20,13 @@ demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: a
 	BLINDSPOT_MODE=demo $(SERVE)
 
 test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: six minutes on two cores
-	$(TESTS) $(IN_TWO) --tier first
+	$(TESTS) -n 2 $(BY_FILE) --tier first
 
-check: test rest  ## that and all other tests but the longest: forty minutes
+check: test rest  ## that and all other tests but the longest: half an hour
 
 rest: .venv/dev.stamp  ## what check has beyond test: browser, servers, real data, whole-app matrices, hostile inputs
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
-	$(TESTS) $(IN_TWO) --tier rest
+	$(TESTS) -n 3 $(BY_FILE) --tier rest
 
 trust: .venv/dev.stamp  ## the long tests: kills, crowds, simulations, a real server
 	$(TESTS) --tier trust -rP

@@ -272,8 +272,14 @@ def test_steps_are_what_their_papers_define(corpus: Float32, k: int) -> None:
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max(), err_msg=text)
 
 
+def varies_in_all_directions(corpus: Float32) -> bool:
+    """Whether no direction is left out of a whitening as rounding."""
+    return bool(np.linalg.cond(np.cov(corpus.T.astype(np.float64))) < 1e6)
+
+
 @given(corpora)
 def test_whitening_is_what_its_paper_defines(corpus: Float32) -> None:
+    assume(varies_in_all_directions(corpus))
     exact = corpus.astype(np.float64)
     for k in (1, corpus.shape[1] - 1, corpus.shape[1]):
         whitened = TransformChain.parse(f"whiten:{k}").fit(corpus).apply(corpus).astype(np.float64)
@@ -285,7 +291,7 @@ def test_whitening_is_what_its_paper_defines(corpus: Float32) -> None:
 @given(corpora)
 def test_whitened_columns_are_uncorrelated_with_unit_variance(corpus: Float32) -> None:
     d = corpus.shape[1]
-    assume(np.linalg.cond(np.cov(corpus.T.astype(np.float64))) < 1e6)  # else a direction is left out as rounding
+    assume(varies_in_all_directions(corpus))
     for text, k in (("whiten", d), ("whiten:2", 2), ("center+whiten:2", 2)):
         whitened = TransformChain.parse(text).fit(corpus).apply(corpus).astype(np.float64)
         np.testing.assert_allclose(np.cov(whitened.T, bias=True), np.eye(k), atol=1e-4)

@@ -82,15 +82,14 @@ def file_state(file: SourceFile, settings: Settings) -> FileState:
     return FileState(path, DataState.CORRUPT if detail else DataState.DOWNLOADED, detail)
 
 
-def dataset_state(entry: DatasetEntry, settings: Settings) -> DataState:
-    """The worst state among a dataset's files."""
+def dataset_state(
+    entry: DatasetEntry, settings: Settings, state_of: Callable[[SourceFile, Settings], FileState] | None = None
+) -> DataState:
+    """The worst state among a dataset's files, of each of which ``state_of`` says it (``file_state`` by default)."""
     if not entry.files:
         return DataState.YOUR_FILE if entry.own else DataState.BUILT_IN
-    states = {file_state(file, settings).state for file in entry.files}
-    for state in (DataState.CORRUPT, DataState.MISSING):
-        if state in states:
-            return state
-    return DataState.DOWNLOADED
+    states = {(state_of or file_state)(file, settings).state for file in entry.files}
+    return next((state for state in (DataState.CORRUPT, DataState.MISSING) if state in states), DataState.DOWNLOADED)
 
 
 def load(

@@ -54,9 +54,8 @@ def summaries(rows: Sequence[Sequence[str]]) -> set[int]:
         begins -= 1
     if begins < _FEWEST:
         return set()
-    above, found = rows[:begins], {n for n in range(begins, len(rows)) if _sums_up(rows[n], rows[:begins])}
-    is_sure = any(_named(rows[n]) in _STATISTICS for n in found)
-    return found if above and is_sure else set()
+    summing = {n for n in range(begins, len(rows)) if _sums_up(rows[n], rows[:begins])}
+    return summing if any(_named(rows[n]) in _STATISTICS for n in summing) else set()
 
 
 def _named(cells: Sequence[str]) -> str | None:

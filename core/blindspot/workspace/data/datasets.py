@@ -78,7 +78,7 @@ def listed(picked: str) -> list[Listed]:
     out = []
     for reference in pickable_datasets():
         if entry := catalogued(reference):
-            state = dataset_state(entry)
+            state = fetch.dataset_state(entry, settings(), file_state)
             out.append(Listed(reference, title_of(reference), entry.kind, entry.size, entry.licence, state))
             continue
         upload, path = stored.get(reference), path_of(reference)
@@ -102,15 +102,6 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
             originals = int(run.metrics.get("originals", rows))
             return kind.kind, kind.size(originals, rows // originals, texts)
     return DatasetKind.PAIR_SET, "–"
-
-
-def dataset_state(entry: DatasetEntry) -> DataState:
-    """``fetch.dataset_state`` without reading unchanged files again."""
-    if not entry.files:
-        return fetch.dataset_state(entry, settings())
-    here = settings()
-    states = {file_state(file, here).state for file in entry.files}
-    return next((s for s in (DataState.CORRUPT, DataState.MISSING) if s in states), DataState.DOWNLOADED)
 
 
 def file_state(file: SourceFile, here: Settings) -> FileState:
