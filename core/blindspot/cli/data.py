@@ -100,8 +100,7 @@ def _print_classes(dataset: str, counts: LabeledCounts) -> None:
     output.print_text(
         f"baseline: always predicting '{counts.majority.name}' is right for {percent(counts.baseline, 1)} {where}"
     )
-    for line in counts.caution or ("no text occurs twice",):
-        output.print_text(line)
+    output.print_text(*(counts.caution or ("no text occurs twice",)))
 
 
 @app.command()

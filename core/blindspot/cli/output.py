@@ -109,10 +109,9 @@ def warn_of_changes(encoders: Iterable[ModelRef], settings: Settings, repository
 
 def print_json(value: Mapping[str, object]) -> None:
     """Print an object, with what the command has warned of as its ``warnings``, unless there is nothing."""
-    warned = {"warnings": list(dict.fromkeys(WARNED.get([])))}
-    print(
-        json.dumps({**(warned if any(warned.values()) else {}), **value}, ensure_ascii=False, indent=2, allow_nan=False)
-    )
+    warned = list(dict.fromkeys(WARNED.get([])))
+    shown = ({"warnings": warned} if warned else {}) | dict(value)
+    print(json.dumps(shown, ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def print_rows(title: str, rows: Sequence[Mapping[str, object]], specs: Mapping[str, str] = {}) -> None:
@@ -136,15 +135,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     stdout.print(table, markup=False, highlight=False)
 
 
-def print_text(line: str) -> None:
-    """Print a line without wrapping it."""
-    print(visible(line))
+def print_text(*lines: str) -> None:
+    """Print lines without wrapping them."""
+    for line in lines:
+        print(visible(line))
 
 
 def print_limits(datasets: Iterable[str]) -> None:
     """Print what scores on these datasets do not say, below them."""
-    for sentence in limits_of(datasets):
-        print_text(sentence)
+    print_text(*limits_of(datasets))
 
 
 def score_cell(metric: Score, value: float) -> str:

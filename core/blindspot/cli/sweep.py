@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Annotated, Any
 
 import typer
@@ -27,10 +27,10 @@ from blindspot.diagnostic import FIT_ON, Diagnostic, Score, find_diagnostic, in_
 from blindspot.errors import InputError
 from blindspot.names import current
 from blindspot.runs import estimates, manifests, sweeps
-from blindspot.runs.computing import Done, Failed, failure
+from blindspot.runs.computing import Done, Failed, failure, parted
 from blindspot.runs.packs import groups
 from blindspot.runs.packs.folders import folder_at
-from blindspot.runs.packs.groups import Group, Shard
+from blindspot.runs.packs.groups import Shard
 from blindspot.runs.packs.importing import required
 from blindspot.runs.packs.results import PackResults
 from blindspot.runs.requests import RunRequest
@@ -123,8 +123,7 @@ def sweep(
         results = computing.on_cluster(on, requests, settings, repository, workers=workers, gpus=gpus_per_task, out=out)
     else:
         results = computing.one_by_one(requests, settings, repository)
-    done = [result for result in results if isinstance(result, Done)]
-    failed = [result for result in results if isinstance(result, Failed)]
+    done, failed = parted(results)
     output.warn(manifests.notes(result.outcome.record for result in done))
     output.warn_of_changes((result.request.variant.encoder for result in done), settings, repository)
     if as_json:
@@ -157,8 +156,7 @@ def _compute_shard(
     wanted = [request for group in mine for request in group.requests]
     output.announce(wanted, settings)
     results = computing.one_by_one(wanted, settings, PackResults(folder))
-    done = [result for result in results if isinstance(result, Done)]
-    failed = [result for result in results if isinstance(result, Failed)]
+    done, failed = parted(results)
     if as_json:
         runs = [d.request.as_json() | {"run_id": d.outcome.record.run_id, "computed": d.computed} for d in done]
         output.print_json({"shard": str(shard), "out": folder.address, "runs": runs, "failed": _failed_json(failed)})
@@ -213,16 +211,7 @@ def _print_plan(plan: SweepPlan, notes: Sequence[str]) -> None:
         for number, (r, run_id) in enumerate(zip(plan.requests, plan.run_ids, strict=True), 1)
     ]
     output.print_rows("Runs", rows)
-    _print_groups(plan.groups)
-    for note in [*notes, *filter(None, [plan.why_no_groups]), *(sending.in_words for sending in plan.sends)]:
-        print(note)
-    lacking = plan.run_ids.count(None)
-    print(f"{counted(len(rows), 'run')}: {len(rows) - lacking} in the store, {lacking} to compute")
-
-
-def _print_groups(worked_on: Sequence[Group]) -> None:
-    """Print what a worker gets at once: time with loading, memory at the peak, bytes of embeddings."""
-    rows = [
+    groups_shown = [
         {
             "no.": number,
             "model": current().model(group.model),
@@ -232,9 +221,13 @@ def _print_groups(worked_on: Sequence[Group]) -> None:
             "memory": f"{group.memory_bytes / 1e9:.1f} GB",
             "embeddings": f"{group.disk_bytes / 1e6:,.1f} MB",
         }
-        for number, group in enumerate(worked_on, 1)
+        for number, group in enumerate(plan.groups, 1)
     ]
-    output.print_rows("Groups", rows)
+    output.print_rows("Groups", groups_shown)
+    for note in [*notes, *filter(None, [plan.why_no_groups]), *(sending.in_words for sending in plan.sends)]:
+        print(note)
+    lacking = plan.run_ids.count(None)
+    print(f"{counted(len(rows), 'run')}: {len(rows) - lacking} in the store, {lacking} to compute")
 
 
 def _print_failed(failed: Sequence[Failed]) -> None:
@@ -246,12 +239,11 @@ def _print_failed(failed: Sequence[Failed]) -> None:
 
 
 def _print(done: Sequence[Done], failed: Sequence[Failed], notes: Sequence[str]) -> None:
-    def table_of(result: Done) -> tuple[str, str, tuple[tuple[str, str], ...]]:
-        return result.request.diagnostic, result.request.dataset, result.request.params
-
-    order = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, done)))}
-    for _, group in groupby(sorted(done, key=lambda result: order[table_of(result)]), key=table_of):
-        _print_scores(list(group))
+    tables = defaultdict[tuple[object, ...], list[Done]](list)
+    for result in done:
+        tables[result.request.diagnostic, result.request.dataset, result.request.params].append(result)
+    for group in tables.values():
+        _print_scores(group)
     _print_failed(failed)
     for note in notes:
         print(note)
@@ -274,29 +266,26 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
 def _print_scores(group: Sequence[Done]) -> None:
     """Print a table of the models on one dataset under one diagnostic, best first."""
     request, entry = group[0].request, find_diagnostic(group[0].request.diagnostic)
-    headline, *others = shown_metrics(entry, [result.outcome.record for result in group])
-    ranked, how = list(group), ""
-    if headline.higher_is_better is not None and all(
-        headline.name in result.outcome.record.metrics for result in group
-    ):
-        ranked.sort(key=lambda result: result.outcome.record.metrics[headline.name], reverse=headline.higher_is_better)
+    ranked, how = [(result.request.variant.label, result.outcome.record) for result in group], ""
+    records = [record for _, record in ranked]
+    headline, *others = shown_metrics(entry, records)
+    if headline.higher_is_better is not None and all(headline.name in record.metrics for record in records):
+        ranked.sort(key=lambda model: model[1].metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
-    part_of, called = ("pairs", "pairs") if "pairs" in group[0].outcome.record.coverage else ("items", "texts")
-    in_part = any(
-        result.outcome.record.coverage["items"] != result.outcome.record.coverage["items_covered"] for result in group
-    )
+    part_of, called = ("pairs", "pairs") if "pairs" in records[0].coverage else ("items", "texts")
+    in_part = any(record.coverage["items"] != record.coverage["items_covered"] for record in records)
     columns = ["model", headline.name, *(m.name for m in others), *([f"{called} covered"] if in_part else []), "run"]
     rows = []
-    for result in ranked:
-        metrics, coverage = result.outcome.record.metrics, result.outcome.record.coverage
+    for label, record in ranked:
+        metrics, coverage = record.metrics, record.coverage
         scores = [output.score_cell(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
         part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
-        rows.append([result.request.variant.label, *scores, *part, result.outcome.record.run_id])
+        rows.append([label, *scores, *part, record.run_id])
     given = ((name, value) for name, value in request.params if name != FIT_ON)
     params = "".join(f", {name} {value}" for name, value in given)
     params += f", fitted on {title_of(request.fit_on)}" if request.fit_on else ""
     output.print_table(f"{entry.title} on {title_of(request.dataset)}{params}{how}", columns, rows)
-    if len({result.outcome.record.plan.covered_digest for result in group}) > 1:
+    if len({record.plan.covered_digest for record in records}) > 1:
         print("these models were ranked on different texts: their scores cannot be compared")
 
 

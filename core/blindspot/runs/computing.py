@@ -75,6 +75,16 @@ def compute(
             yield Done(request, outcome)
 
 
+def parted(results: Iterable[Done | Failed]) -> tuple[list[Done], list[Failed]]:
+    done, failed = list[Done](), list[Failed]()
+    for result in results:
+        if isinstance(result, Done):
+            done.append(result)
+        else:
+            failed.append(result)
+    return done, failed
+
+
 def failure(failed: Sequence[Failed], of: int) -> BlindspotError:
     """The error of a sweep of this many runs; bad input only if every run failed because of it."""
     first = failed[0]

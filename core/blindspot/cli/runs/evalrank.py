@@ -61,8 +61,7 @@ def scores(
             if metric in WITH_INTERVAL
         ],
     )
-    for method in dict.fromkeys(estimate.method for estimate in estimates):
-        output.print_text(method)
+    output.print_text(*dict.fromkeys(estimate.method for estimate in estimates))
     if len(estimates) > 1:
         output.print_text("These runs ranked different pairs, so their scores are not comparable.")
     output.print_limits([runs[0].plan.dataset])

@@ -114,8 +114,7 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
     ]
     title = f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})"
     output.print_rows(title, rows)
-    for sentence in resemblance.in_words(resemblance_view, record.plan.variant.label):
-        print(sentence)
+    output.print_text(*resemblance.in_words(resemblance_view, record.plan.variant.label))
 
 
 def orderings(run_id: RunId, as_json: AsJson = False) -> None:

@@ -70,8 +70,7 @@ def _print(view: NeighborsView) -> None:
                 for rank, row in enumerate(by_rank, 1)
             ],
         )
-    for note in view.notes:
-        output.print_text(note)
+    output.print_text(*view.notes)
     rows = [
         {"models": f"{o.a.label} / {o.b.label}", "shared": f"{o.shared} of {o.k}"}
         | {"Jaccard": number(o.jaccard, SCORE), "RBO": number(o.rbo, SCORE)}

@@ -46,8 +46,7 @@ def compare_variants(
     if comparison.rows:
         output.print_rows(f"A is {a_variant.label}, B is {other.label}", [row.cells(*sides) for row in comparison.rows])
         output.print_text(method_in_words(comparison))
-        for sentence in reasons(comparison.rows):
-            output.print_text(sentence)
+        output.print_text(*reasons(comparison.rows))
         output.print_limits(row.dataset for row in comparison.rows)
     for missing in comparison.missing:
         names = ", ".join(variant.label for variant in missing.lacking)

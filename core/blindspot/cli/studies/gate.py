@@ -173,8 +173,7 @@ def _print_recorded(path: Path | None, run: RunRecord, score: str, as_json: bool
 
 def _print(decision: Verdict) -> None:
     output.print_text(f"{decision.outcome}: {decision.score}")
-    for sentence in decision.sentences:
-        output.print_text(sentence)
+    output.print_text(*decision.sentences)
     if decision.worse:
         more = decision.losses - len(decision.worse)
         output.print_table(

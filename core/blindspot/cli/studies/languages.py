@@ -14,7 +14,7 @@ from blindspot.datasets.published.tatoeba.languages import name_of
 from blindspot.errors import DataMissing
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import interval, percent
-from blindspot.runs.computing import Done, Failed
+from blindspot.runs.computing import parted
 from blindspot.studies.languages.pooled import Bias, Nearest, biases, not_pooled, pool_of
 from blindspot.studies.languages.scores import DEFAULT, DIRECTIONS, USUAL, By, Score, cells_of, scores_of, sets_named
 from blindspot.studies.languages.view import LanguagesView, languages_view
@@ -49,9 +49,9 @@ def languages(
     if pooled and transform != "none":
         raise not_pooled()
     cells = cells_of(sets, chosen, encoder, settings, transform=transform, metric=metric)
-    results = one_by_one([cell.request for cell in cells], settings, repository)
-    runs = {result.request: result.outcome.record for result in results if isinstance(result, Done)}
-    failed = {result.request: result.error for result in results if isinstance(result, Failed)}
+    done, unfinished = parted(one_by_one([cell.request for cell in cells], settings, repository))
+    runs = {result.request: result.outcome.record for result in done}
+    failed = {result.request: result.error for result in unfinished}
     for error in failed.values():
         if isinstance(error, DataMissing) or not runs:
             raise error
@@ -101,8 +101,7 @@ def _print(view: LanguagesView, by: By) -> None:
         output.print_rows(
             "Nearest sentence in a pool of all these languages", [_bias_row(bias) for bias in view.biases]
         )
-        for finding in view.worst_first[:SAID]:
-            output.print_text(finding.said())
+        output.print_text(*(finding.said() for finding in view.worst_first[:SAID]))
 
 
 def _accuracy(score: Score | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -119,14 +119,8 @@ def _cut(text: str) -> str:
 
 
 def _print_preview(made: Made, left_out: frozenset[str], most: int, as_json: bool) -> None:
-    seen = Counter[str]()
-    shown = []
-    for proposal in made.proposals:
-        seen[proposal.rule.kind] += 1
-        if seen[proposal.rule.kind] <= most:
-            shown.append(proposal)
-    order = list(KINDS)
-    shown.sort(key=lambda proposal: order.index(proposal.rule.kind))
+    of_kinds = ([p for p in made.proposals if p.rule.kind == kind][:most] for kind in KINDS)
+    shown = list(chain.from_iterable(of_kinds))
     if as_json:
         rows = [
             {
@@ -145,7 +139,6 @@ def _print_preview(made: Made, left_out: frozenset[str], most: int, as_json: boo
     for p in shown:
         rejected = ", rejected" if p.id in left_out else ""
         output.print_text(f"{p.id} {p.rule.name}, meaning {p.rule.meaning}{rejected}: {_cut(p.said)}")
-        output.print_text(f"  - {_cut(p.original)}")
-        output.print_text(f"  + {_cut(p.rewrite)}")
+        output.print_text(f"  - {_cut(p.original)}", f"  + {_cut(p.rewrite)}")
     _print_counts(made, left_out)
     output.print_text("Nothing was written. Leave rewrites out with --rejected FILE, an id per line.")

@@ -96,8 +96,7 @@ def repair(
 
 def _print(report: Report, tolerated: float) -> None:
     output.print_rows(f"{report.chain}: before and after", report.rows)
-    for sentence in answer(report, tolerated):
-        output.print_text(sentence)
+    output.print_text(*answer(report, tolerated))
     for reason, count in report.left_out.items():
         output.print_text(f"Left out: {count:,}, {reason}.")
     for reference, why in report.not_tested.items():

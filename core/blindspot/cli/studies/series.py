@@ -12,7 +12,7 @@ from blindspot.cli import computing, output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, settings_and_store, takes_parameters
 from blindspot.datasets.catalog import DatasetRef
 from blindspot.numerics.statistics.written import CHANGE
-from blindspot.runs.computing import Done, Failed, failure
+from blindspot.runs.computing import Done, failure, parted
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -78,8 +78,7 @@ def matched(
         output.print_json(view.as_json())
         return
     output.print_rows(f"{entry.title}: {view.title} at matched dimensions", view.rows)
-    for sentence in view.in_words:
-        output.print_text(sentence)
+    output.print_text(*view.in_words)
     output.print_limits(run.plan.dataset for run in runs.values())
 
 
@@ -88,9 +87,10 @@ def _computed(requests: Sequence[RunRequest], settings: Settings, repository: Re
     computing.announce_cost(requests, settings, repository)
     output.announce(requests, settings)
     results = computing.one_by_one(requests, settings, repository)
-    if failed := [result for result in results if isinstance(result, Failed)]:
+    done, failed = parted(results)
+    if failed:
         raise failure(failed, len(results))
-    return [result for result in results if isinstance(result, Done)]
+    return done
 
 
 def _series(
@@ -120,7 +120,6 @@ def _series(
 
 def _print(view: SeriesView) -> None:
     output.print_rows(f"{view.entry.title}: {view.title} by {view.by}", view.rows, {"difference": CHANGE})
-    for sentence in view.in_words:
-        output.print_text(sentence)
+    output.print_text(*view.in_words)
     if view.by is By.PROMPT:
         output.print_text(f"Common prompts: those of five models ({len(PROMPTS)}), each before every text.")

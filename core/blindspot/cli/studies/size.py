@@ -96,7 +96,6 @@ def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,3
 
 def _print(view: SizeView, tolerance: float, measured: speed.Measured | None) -> None:
     output.print_rows(f"{view.entry.title}: {view.title} by size", view.rows(measured), SPECS)
-    for sentence in answer(view, tolerance):
-        output.print_text(sentence)
+    output.print_text(*answer(view, tolerance))
     if measured:
         output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")

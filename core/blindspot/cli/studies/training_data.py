@@ -86,6 +86,5 @@ def report(training_files: Made, out: Path, *, as_json: bool) -> None:
             }
         )
         return
-    for sentence in files.in_words(training_files.data):
-        output.print_text(sentence)
+    output.print_text(*files.in_words(training_files.data))
     output.print_text(f"Written to {out}; train with: python {out / 'train.py'}")
