@@ -215,6 +215,21 @@ def test_the_newest_check_or_run_tells_the_identity(settings: Settings, reposito
     assert (found.identity, found.info) == (identity, GramEncoder().info)
 
 
+@pytest.mark.usefixtures("twins")
+def test_the_newest_own_model_is_in_front(settings: Settings, repository: Repository) -> None:
+    """Where a page begins with one: the last that was run for the first time, whatever its name; one that was added and
+    not run yet is newer."""
+    for model in ("twin:b", "twin:a", "twin:b"):
+        run(model, settings, repository, "none")
+    run("twin:b", settings, repository, "center")
+    assert names(settings, repository)[:2] == ["twin:a", "twin:b"]
+    add("twin:b", settings, repository)
+    assert names(settings, repository)[:2] == ["twin:a", "twin:b"], "checked again, it is as old as before"
+    for of_it in (stored for stored in repository.runs() if stored.plan.variant.encoder == "twin:b"):
+        repository.delete(of_it)
+    assert names(settings, repository)[:2] == ["twin:b", "twin:a"], "added and not run yet"
+
+
 # --- removal
 
 
@@ -223,7 +238,7 @@ def test_removing_deletes_embeddings_and_keeps_runs(settings: Settings, reposito
     run("twin:a", settings, repository)
     run("twin:b", settings, repository)
     library = read_library(settings, repository)
-    first, second = library.encoders[:2]
+    second, first = library.encoders[:2]
     planned = removal_of(first, library, settings)
     assert (planned.embeddings, planned.size, planned.upload) == (1, first.size, None)
     assert remove("twin:a", settings, repository) == planned

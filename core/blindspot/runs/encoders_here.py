@@ -175,7 +175,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
     for group in passes:
         for name in {facts.encoder for facts in group}:
             passes_of.setdefault(name, []).append(group)
-    listed = _listed(added.values(), runs_of.keys(), stored_of.keys())
+    listed = _listed(added.values(), [*_was_run(repository), *runs_of], stored_of.keys())
     summaries = tuple(
         _summary(
             reference,
@@ -213,8 +213,14 @@ def _known_references(settings: Settings, repository: Repository) -> list[ModelR
     if not policy.of(settings).own_encoders:
         return _of_catalog()
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
-    was_run = {_model(variant) for variant in repository.variants()}
-    return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
+    return [r for r in _listed(repository.references(), _was_run(repository), on_disk) if _kind(r) != UNKNOWN]
+
+
+def _was_run(repository: Repository) -> list[str]:
+    """Models with finished runs, the one whose first run is the latest in front; a changed one is as new as its newest
+    version."""
+    encoders = dict.fromkeys(variant.encoder for variant in repository.variants())
+    return list(dict.fromkeys(version_of(encoder)[0] for encoder in reversed(encoders)))
 
 
 def own_references(references: Iterable[ModelRef], settings: Settings) -> list[ModelRef]:
@@ -366,18 +372,25 @@ def change_of(reference: str, settings: Settings) -> str:
     return ServedEncoder.of(ServedReference.parse(reference), settings).change
 
 
-def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk: AbstractSet[str]) -> list[ModelRef]:
-    """References in order: users' own, the last checked first, then the catalog's, then others, such as other poolings
-    of own ones, which one pass gives too. A removed one is back once it has embeddings again."""
+def _listed(added: Iterable[StoredReference], was_run: Sequence[str], on_disk: AbstractSet[str]) -> list[ModelRef]:
+    """References in order: users' own, the newest first, then the catalog's, then others, such as other poolings of own
+    ones, which one pass gives too. A removed one is back once it has embeddings again.
+
+    Args:
+        was_run: as in ``_was_run``; models that were added and not run are newer.
+    """
     added = sorted(added, key=lambda stored: stored.checked_at, reverse=True)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
-    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - {*ENCODERS, BM25}
+    others = {stored.reference for stored in added}.union(was_run, on_disk) - gone - {*ENCODERS, BM25}
     checked = [stored.reference for stored in added if stored.reference in others]
-    ordered = [ModelRef.parse(reference) for reference in dict.fromkeys([*checked, *sorted(others)])]
+    not_run = [reference for reference in checked if reference not in was_run]
     user_models = [
-        reference for reference in ordered if is_own(reference) and (reference in checked or reference in was_run)
+        model
+        for reference in dict.fromkeys([*not_run, *was_run])
+        if reference in others and is_own(model := ModelRef.parse(reference))
     ]
-    return [*user_models, *_of_catalog(), *(reference for reference in ordered if reference not in user_models)]
+    rest = [r for r in dict.fromkeys([*checked, *sorted(others)]) if r not in user_models]
+    return [*user_models, *_of_catalog(), *map(ModelRef.parse, rest)]
 
 
 def _of_catalog() -> list[ModelRef]:
