@@ -27,6 +27,7 @@ from blindspot.studies.compare.changed import changed
 from blindspot.studies.compare.costs import Cost
 from blindspot.studies.compare.rows import Comparison, Row, Why, compare, compare_all, headline, rows_of
 from blindspot.studies.compare.view import TwoModels, row_as_json
+from blindspot.studies.findings.own import OwnComparison
 from blindspot.variants import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
@@ -267,6 +268,7 @@ def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> No
     better, worse, _, untested = counts
     rows = [SimpleNamespace(decides=True, doubt="")] * sum(counts)
     found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=False)).get, is_about_b=False)
+    found.alike_items = 0
     said = headline(cast(Comparison, found), "A", "B")
     found.is_about_b = True
     of_b = headline(cast(Comparison, found), "A", "B")
@@ -317,6 +319,30 @@ def test_all_models_of_a_comparison_answer_for_their_data(monkeypatch: pytest.Mo
     assert [row.doubt for row in rows._with_doubts(pairs, MadeRows().repository)] == [""] * 3
     assert [row.doubt for row in rows._with_doubts(pairs[:1], MadeRows().repository)] == ["?"]
     assert asked == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "other", "items"),
+    [
+        ([{"alike": 60}, {"alike": 65}], "two", 125),
+        ([{"alike": 60}, {"alike": 39}], "two", 0),  # too few
+        ([{"alike": 124, "wins": 1}], "two", 0),
+        ([{"alike": 125}, {"alike": 125, "a": 0.51}], "two", 0),  # a difference without items
+        ([{"alike": 125, "a": 1.0, "b": 1.0}], "two", 0),  # both solve it
+        ([{"alike": 125}], "one~normalize", 0),  # cosines are those without it
+    ],
+)
+def test_models_that_no_item_tells_apart_may_be_one(changes: list[dict[str, float]], other: str, items: int) -> None:
+    equal = replace(difference(1.0), a=0.5, b=0.5, interval=None, wins=0, losses=0, alike=0)
+    tests = decide([replace(equal, **change) for change in changes])  # type: ignore[arg-type]
+    a, b = run_record("evalrank", "one"), run_record("evalrank", other)
+    rows = tuple(Row(a, b, test, 1.0) for test in tests)
+    comparison = Comparison(a.plan.variant, b.plan.variant, rows, ())
+    assert comparison.alike_items == items
+    told = f"all {items} items are alike"
+    assert (
+        (told in headline(comparison, "A", "B")) == (told in OwnComparison(comparison, rows).said()[-1]) == bool(items)
+    )
 
 
 def test_a_sentence_names_the_models_it_counts_items_of() -> None:

@@ -28,6 +28,7 @@ from blindspot.texts import counted, listed
 from blindspot.variants import Variant
 
 MOST_VARIANTS = 6  # of a matrix
+LEAST_ALIKE = 100  # items; fewer may be alike by chance
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,17 @@ class Comparison:
     def doubts(self) -> tuple[str, ...]:
         """The questions about the data of the rows, which a headline asks first."""
         return doubts_of(self.rows)
+
+    @property
+    def alike_items(self) -> int:
+        """The number of items of the deciding rows if none tells two models apart, as where a training was saved
+        without its new weights; 0 otherwise, or where too few could."""
+        tests = [row.difference for row in self.rows if row.decides]
+        items = sum(test.alike for test in tests)
+        differ = any(test.value or test.wins or test.losses for test in tests)
+        could = any(test.a not in test.range for test in tests)  # not all right, or all wrong
+        are_two = self.a.encoder != self.b.encoder and self.a.transform == self.b.transform
+        return items if are_two and could and not differ and items >= LEAST_ALIKE else 0
 
     def count(self, verdict: Verdict) -> int:
         """How many of the deciding rows have this verdict on A."""
@@ -359,8 +371,14 @@ def headline(comparison: Comparison, a: str, b: str) -> str:
         text += f"; no significant difference on {alike}" if alike else ""
     else:
         text = f"No significant difference between {a} and {b} on {alike} {of}"
+        text += f": {alike_in_words(items)}" if (items := comparison.alike_items) else ""
     text += f"; {untested} not tested" if untested else ""
     return f"{text}. Not counted until you answer: {listed(doubtful)}." if doubtful else f"{text}."
+
+
+def alike_in_words(items: int) -> str:
+    """What ``Comparison.alike_items`` may mean."""
+    return f"all {items:,} items are alike, as with the same weights under two names"
 
 
 def holding_in_words(significant: Sequence[Row]) -> str:

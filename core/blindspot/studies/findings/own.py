@@ -13,7 +13,7 @@ from blindspot.runs.comparison import spec_of, written
 from blindspot.runs.default_models import is_own, is_undeployed, usual_baseline
 from blindspot.runs.scope import EVERYTHING, Scope
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.rows import Comparison, Row, compare, tested_by_variant
+from blindspot.studies.compare.rows import Comparison, Row, alike_in_words, compare, tested_by_variant
 from blindspot.studies.compare.view import row_as_json
 from blindspot.texts import counted, in_sentence
 from blindspot.variants import Variant
@@ -45,6 +45,7 @@ class OwnComparison:
         untested = sum(row.verdict is Verdict.UNTESTED for row in self.rows)
         parts = [f"{more} more better or worse"] if more > 0 else []
         parts += [f"no significant difference on {counted(alike, 'score')}"] if alike else []
+        parts += [alike_in_words(items)] if (items := self.whole.alike_items) else []
         return "; ".join([*parts, f"{untested:,} not tested"] if untested else parts)
 
     def said(self) -> list[str]:
