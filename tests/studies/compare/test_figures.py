@@ -36,3 +36,14 @@ def test_scores_of_which_neither_way_is_better_have_no_figure() -> None:
     (said,) = legend([Row(a, b, found, None)])
     assert not drawn([Row(a, b, found, None)])
     assert said.startswith("Not drawn and not counted: ")
+
+
+def test_two_models_that_are_one_have_their_sides() -> None:
+    a, b = run_record("evalrank", "one"), run_record("evalrank", "other")
+    equal = PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.6, 0.6, 50, "pairs", "bootstrap", None, 1.0, alike=50)
+    looks = styles([a.plan.variant, b.plan.variant], Scheme.LIGHT, [a.plan.variant, b.plan.variant])
+    two = looks[a.plan.variant], looks[b.plan.variant]
+    figure = forest([Row(a, b, equal, 1.0)], ("one", "other"), two, Scheme.LIGHT)
+    label, left, right = figure.layout.annotations
+    assert (left.x, right.x) == figure.layout.xaxis.range
+    assert label.x == left.x < 0 < right.x

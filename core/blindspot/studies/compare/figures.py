@@ -128,11 +128,11 @@ def _inked(style: Style) -> dict[str, object]:
 
 def _reach(rows: Sequence[Row]) -> float:
     """How far the axis goes to either side, with zero in the middle."""
-    ends = [1.0]
+    ends = []
     for row in rows:
         interval, advantage = row.difference.advantage_interval, row.difference.advantage or 0.0
         ends += [abs(advantage), *((abs(interval.low), abs(interval.high)) if interval else ())]
-    return 1.08 * POINTS * max(ends[1:], default=0.01)
+    return 1.08 * POINTS * (max(ends, default=0.0) or 0.01)  # none differ where two models are one
 
 
 def _mark(row: Row, y: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
