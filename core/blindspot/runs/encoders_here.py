@@ -384,13 +384,11 @@ def _listed(added: Iterable[StoredReference], was_run: Sequence[str], on_disk: A
     others = {stored.reference for stored in added}.union(was_run, on_disk) - gone - {*ENCODERS, BM25}
     checked = [stored.reference for stored in added if stored.reference in others]
     not_run = [reference for reference in checked if reference not in was_run]
-    user_models = [
-        model
-        for reference in dict.fromkeys([*not_run, *was_run])
-        if reference in others and is_own(model := ModelRef.parse(reference))
-    ]
-    rest = [r for r in dict.fromkeys([*checked, *sorted(others)]) if r not in user_models]
-    return [*user_models, *_of_catalog(), *map(ModelRef.parse, rest)]
+    parsed = {reference: ModelRef.parse(reference) for reference in others}
+    newest = (parsed[r] for r in dict.fromkeys([*not_run, *was_run]) if r in parsed)
+    user_models = list(filter(is_own, newest))
+    rest = [parsed[r] for r in dict.fromkeys([*checked, *sorted(others)]) if r not in user_models]
+    return [*user_models, *_of_catalog(), *rest]
 
 
 def _of_catalog() -> list[ModelRef]:

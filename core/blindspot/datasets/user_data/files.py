@@ -475,7 +475,8 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
 
 def _as_fitted(table: OwnTable, columns: NamedColumns) -> OwnFile | None:
     """The content with the header's reasons, if ``fitting`` would name the same columns as the user; else None."""
-    if table.kinds == (columns.kind,) or columns.kind not in _MEANING:
+    may_be_fitted = table.kinds != (columns.kind,) if table.marks else columns.kind in table.kinds[1:]
+    if not may_be_fitted or columns.kind not in _MEANING:
         return None
     try:
         contents = table.contents(columns.kind)
