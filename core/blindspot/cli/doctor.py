@@ -114,5 +114,4 @@ def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
 
 def _print_remedy(finding: Finding) -> None:
     """Print two unwrapped lines, so that a command can be copied."""
-    output.print_text(f"  {finding.area}, {finding.name}: {finding.what}")
-    output.print_text(f"    -> {finding.remedy}")
+    output.print_text(f"  {finding.area}, {finding.name}: {finding.what}", f"    -> {finding.remedy}")

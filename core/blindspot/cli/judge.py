@@ -108,8 +108,7 @@ def make(
     if as_json:
         output.print_json(making.as_json(items))
         return
-    output.print_text(f"{items.set_id}  {items.title}")
-    output.print_text(making.in_words(items))
+    output.print_text(f"{items.set_id}  {items.title}", making.in_words(items))
 
 
 @app.command("list")
@@ -287,9 +286,8 @@ def _print(items: ItemSet, view: Results, automatic: Automatic | None) -> None:
         + (f"; {repeated:,} second answers in another session left out." if repeated else ".")
     )
     if headline := verdict.headline(scores, view.tests, lambda v: v.label):
-        output.print_text(headline)
-        output.print_text(verdict.intervals(scores).removeprefix("Bars: "))
-        output.print_text(verdict.agreement_in_words(view.agreement))
+        bars = verdict.intervals(scores).removeprefix("Bars: ")
+        output.print_text(headline, bars, verdict.agreement_in_words(view.agreement))
     if automatic:
         judged = ", which is one of the judged models and so rates its own neighbors" if automatic.is_judged else ""
         output.print_text(

@@ -89,8 +89,7 @@ def findings(
         return
     output.use_names(settings, repository)
     for compared in comparisons:
-        for line in compared.said():
-            output.print_text(f"comparison: {line}")
+        output.print_text(*(f"comparison: {line}" for line in compared.said()))
     shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]
     for discovery in shown:
         finding = discovery.finding

@@ -172,8 +172,7 @@ def _print_recorded(path: Path | None, run: RunRecord, score: str, as_json: bool
 
 
 def _print(decision: Verdict) -> None:
-    output.print_text(f"{decision.outcome}: {decision.score}")
-    output.print_text(*decision.sentences)
+    output.print_text(f"{decision.outcome}: {decision.score}", *decision.sentences)
     if decision.worse:
         more = decision.losses - len(decision.worse)
         output.print_table(
@@ -224,24 +223,14 @@ def _print_audit(audited: audit.Audit, tolerance: float) -> None:
         ["", ""],
         [(score.name, number(score.value, SCORE)) for score in audited.reached],
     )
-    output.print_table(
-        f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five",
-        ["if a new model changes", "drop"],
-        [
-            (f"{percent(change.changing)} of the items", "none" if change.drop is None else number(change.drop, SCORE))
-            for change in audited.visible
-        ],
-    )
-    output.print_table(
-        f"Independent items that pass an equally good model at {tolerance:g}, in four cases of five",
-        ["if it changes", "items", "here"],
-        [
-            (f"{percent(change.changing)} of the items", _number(change.items), f"{audited.effective:,}")
-            for change in audited.visible
-        ],
-    )
+    drops, enough = list[tuple[str, ...]](), list[tuple[str, ...]]()
+    for change in audited.visible:
+        changing = f"{percent(change.changing)} of the items"
+        drops.append((changing, "none" if change.drop is None else number(change.drop, SCORE)))
+        items = "no number is enough" if change.items is None else f"{change.items:,}"
+        enough.append((changing, items, f"{audited.effective:,}"))
+    found = f"Smallest drop that is found to be beyond {tolerance:g}, in four cases of five"
+    output.print_table(found, ["if a new model changes", "drop"], drops)
+    passing = f"Independent items that pass an equally good model at {tolerance:g}, in four cases of five"
+    output.print_table(passing, ["if it changes", "items", "here"], enough)
     output.warn(audited.warnings)
-
-
-def _number(items: int | None) -> str:
-    return "no number is enough" if items is None else f"{items:,}"

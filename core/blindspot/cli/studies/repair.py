@@ -90,16 +90,13 @@ def repair(
     output.use_names(settings, repository, [asked.encoder])
     _print(report, max_drop)
     output.print_limits(measured.dataset for part in Part for measured in report.of(part))
-    for folder in folders:
-        output.print_text(f"Written to {folder}.")
+    output.print_text(*(f"Written to {folder}." for folder in folders))
 
 
 def _print(report: Report, tolerated: float) -> None:
     output.print_rows(f"{report.chain}: before and after", report.rows)
     output.print_text(*answer(report, tolerated))
-    for reason, count in report.left_out.items():
-        output.print_text(f"Left out: {count:,}, {reason}.")
-    for reference, why in report.not_tested.items():
-        output.print_text(f"Not tested on {title_of(reference)}: {why}.")
+    output.print_text(*(f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()))
+    output.print_text(*(f"Not tested on {title_of(name)}: {why}." for name, why in report.not_tested.items()))
     if report.moved:
         output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {report.encoder} --transform {report.chain}")

@@ -81,13 +81,9 @@ def _compare(first: Path, second: Path, *, as_json: bool) -> None:
         )
         return
     for only, path in ((difference.only_first, first), (difference.only_second, second)):
-        for name in only:
-            output.print_text(f"only in {path.name}: {name}")
+        output.print_text(*(f"only in {path.name}: {name}" for name in only))
     if difference.unlike:
-        rows = [
-            (unlike_fact.run, unlike_fact.fact, unlike_fact.first, unlike_fact.second)
-            for unlike_fact in difference.unlike
-        ]
+        rows = [(unlike.run, unlike.fact, unlike.first, unlike.second) for unlike in difference.unlike]
         output.print_table("What differs", ["run", "fact", first.name, second.name], rows)
     runs = f"{difference.both} {'run is' if difference.both == 1 else 'runs are'} in both"
     output.print_text(f"{runs}; {len({unlike_fact.run for unlike_fact in difference.unlike})} of them differ.")

@@ -10,10 +10,10 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, Transforms, settings_and_store, variants_of
 from blindspot.datasets.perturbations import making
 from blindspot.numerics.statistics.written import CHANGE, SCORE, number, percent
-from blindspot.runs.own_scale import DATASET, Scale
+from blindspot.runs.own_scale import DATASET
 from blindspot.runs.requests import EncodeRequest
 from blindspot.studies.sentence.asking import MOST_LINES, MOST_MODELS, check, check_models, try_sentence
-from blindspot.studies.sentence.view import Disagreement, LinesView, Rewrite, SentenceView
+from blindspot.studies.sentence.view import Compared, Disagreement, Judged, LinesView, Rewrite, SentenceView
 from blindspot.texts import counted
 
 WORDS_SHOWN = 5  # that contribute most
@@ -53,9 +53,7 @@ def try_texts(
 
 def _print_sentence(view: SentenceView) -> None:
     for model in view.models:
-        output.print_text(f"{model.label}: {model.said}")
-        for note in [*model.notes, *_scale(model.scale)]:
-            output.print_text(f"  {note}")
+        output.print_text(f"{model.label}: {model.said}", *_notes(model))
     groups = (
         ("Keeps the meaning", view.group(keeps=True)),
         ("Changes the meaning", view.group(keeps=False)),
@@ -82,10 +80,9 @@ def _number(value: float | None) -> str:
     return "–" if value is None else number(value, SCORE)
 
 
-def _scale(scale: Scale | None) -> list[str]:
-    if scale is None:
-        return ["No scale of its own: it has vectors for too few of the built-in sentences."]
-    return [scale.in_words()]
+def _notes(model: Judged | Compared) -> list[str]:
+    none = "No scale of its own: it has vectors for too few of the built-in sentences."
+    return [f"  {note}" for note in (*model.notes, model.scale.in_words() if model.scale else none)]
 
 
 def _print_lines(view: LinesView) -> None:
@@ -96,8 +93,7 @@ def _print_lines(view: LinesView) -> None:
             for number, line, row in zip(numbers, view.lines, model.similarities, strict=True)
         ]
         output.print_table(model.label, ["", "line", *numbers], rows)
-        for note in [*model.notes, *_scale(model.scale)]:
-            output.print_text(f"  {note}")
+        output.print_text(*_notes(model))
         if model.why_not:
             output.print_text(f"  {model.why_not}")
         if model.contributions is not None:
