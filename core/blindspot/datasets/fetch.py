@@ -83,12 +83,12 @@ def file_state(file: SourceFile, settings: Settings) -> FileState:
 
 
 def dataset_state(
-    entry: DatasetEntry, settings: Settings, state_of: Callable[[SourceFile, Settings], FileState] | None = None
+    entry: DatasetEntry, settings: Settings, state_of: Callable[[SourceFile, Settings], FileState] = file_state
 ) -> DataState:
-    """The worst state among a dataset's files, of each of which ``state_of`` says it (``file_state`` by default)."""
+    """The worst state among a dataset's files, of each of which ``state_of`` says it."""
     if not entry.files:
         return DataState.YOUR_FILE if entry.own else DataState.BUILT_IN
-    states = {(state_of or file_state)(file, settings).state for file in entry.files}
+    states = {state_of(file, settings).state for file in entry.files}
     return next((state for state in (DataState.CORRUPT, DataState.MISSING) if state in states), DataState.DOWNLOADED)
 
 

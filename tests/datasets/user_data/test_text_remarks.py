@@ -81,3 +81,10 @@ def test_a_folders_texts_are_looked_at_as_a_files(tmp_path: Path, change: Callab
     assert own is not None
     assert told in own.assumptions
     assert bool(own.assumptions) is bool(told)
+
+
+def test_keywords_say_what_may_stand_for_nothing() -> None:
+    """Queries of one word are no list of words, of which ``nan`` may be one."""
+    assert not list(about_texts("of the queries", ["zebra", "nan", "lion"]))
+    (remark,) = about_texts("of the queries", ["zebra", "nan", "lion"], may_be_words=False)
+    assert remark == "1 text of the queries that may stand for nothing, taken as written: 'nan'"

@@ -485,7 +485,7 @@ def _as_number(text: str) -> str:
     if text.endswith("%"):
         return "write it without the percent sign"
     if text.replace(" ", "").isalpha():
-        return "write a number instead of each word, the larger the more it means"
+        return "write a number instead of each word, higher for more"
     return "write a number alone, such as 3.5, or remove the row"
 
 

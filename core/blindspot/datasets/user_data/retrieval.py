@@ -294,7 +294,7 @@ def grade_of(cell: object, where: str) -> int:
         raise InputError(
             f"{where}: {problem}",
             expected="a whole number, 0 for a document that is not relevant",
-            remedy="write a number instead of each word, the larger the more relevant" if is_word else "",
+            remedy="write a number instead of each word, higher for more relevant" if is_word else "",
         )
     if abs(grade) > HIGHEST:
         raise InputError(f"{where}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")

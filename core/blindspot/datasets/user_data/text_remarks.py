@@ -13,6 +13,7 @@ from blindspot.texts import counted
 
 MANY_TEXTS = 5  # different ones, which do not begin alike by chance
 _FEW = 0.1
+_LONGEST_NUMBER = 64  # characters; to look at longer texts took most of the time
 _LIST = re.compile(r"""\s*\[\s*(["']).*\1\s*\]\s*""", re.DOTALL)
 _ESCAPES = {  # the signs with which they begin, and what writes them
     re.compile(
@@ -27,13 +28,14 @@ _MOST_CUT = 0.95  # of the texts; if there are more, they may be made so
 _ENDS = tuple(".!?\"')]}”’»。！？…")  # of a sentence
 
 
-def about_texts(of: str, texts: Sequence[str]) -> Iterator[str]:
+def about_texts(of: str, texts: Sequence[str], *, may_be_words: bool = True) -> Iterator[str]:
     """Remarks, a phrase each.
 
     Args:
         of: whose texts they are: ``of column 'query'``.
+        may_be_words: whether texts without a space may be a list of words, of which ``nan`` may be one.
     """
-    if 2 * sum(" " in text.strip() for text in texts) >= len(texts):  # otherwise these may be words
+    if not may_be_words or 2 * sum(" " in text.strip() for text in texts) >= len(texts):
         missing = [text.strip() for text in texts if text.strip().casefold() in MISSING]
         if missing:
             yield (
@@ -41,7 +43,7 @@ def about_texts(of: str, texts: Sequence[str]) -> Iterator[str]:
                 f"{', '.join(repr(text) for text in dict.fromkeys(missing))}"
             )
         filled = [stripped for text in texts if (stripped := text.strip()).casefold() not in MISSING]
-        numbers = [text for text in filled if judged.is_number(text)]
+        numbers = [text for text in filled if len(text) <= _LONGEST_NUMBER and judged.is_number(text)]
         if 0 < len(numbers) <= max(len(texts) * _FEW, 1):
             yield f"{counted(len(numbers), 'text')} {of} that is only a number, taken as written: {numbers[0]!r}"
     if texts and all(text[:1] == text[-1:] == "'" and len(text) > 1 for text in map(str.strip, texts)):
@@ -92,7 +94,7 @@ def _beginning(texts: Sequence[str]) -> str:
     there is nothing of the kind, or if the texts are few."""
     if len(set(texts)) < MANY_TEXTS:
         return ""
-    first, *_, last = sorted(text.lstrip().replace('"', "'") for text in texts)
+    first, last = (end(text.lstrip().replace('"', "'") for text in texts) for end in (min, max))
     shared = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
     signs = [place for place, letter in enumerate(shared, 1) if category(letter)[0] in "PSC"]  # no vowel signs
     begun = texts[0].lstrip()[: signs[-1]] if signs else ""

@@ -129,13 +129,8 @@ def as_cached() -> Iterator[None]:
 
 def cached_name(reference: HubReference, settings: Settings) -> Path:
     """The file in the cache that names the commit of a branch; it need not exist."""
-    return (
-        settings.cache
-        / "hub"
-        / f"models--{reference.repo.replace('/', '--')}"
-        / "refs"
-        / (reference.revision or "main")
-    )
+    cached = settings.cache / "hub" / f"models--{reference.repo.replace('/', '--')}"
+    return cached / "refs" / (reference.revision or "main")
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:

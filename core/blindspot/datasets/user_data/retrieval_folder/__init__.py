@@ -322,8 +322,8 @@ def _read(
             *about_grades(judgments),
             *_about_unread(asked, query_rows),
             *_about_titles(document.title for document in documents),
-            *about_texts("of the documents", [document.text for document in documents]),
-            *about_texts("of the queries", [query.text for query in query_rows]),
+            *about_texts("of the documents", [document.text for document in documents], may_be_words=False),
+            *about_texts("of the queries", [query.text for query in query_rows], may_be_words=False),
         ),
     )
 
